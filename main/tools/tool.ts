@@ -1,0 +1,88 @@
+/**
+ * What a tool is: a name, a description and schema for the model, a pure look at what a call would touch (its effects,
+ * judged by approvals/policy.ts), and the work itself. A tool never asks for permission and never decides where it runs.
+ */
+import type { z } from 'zod'
+import type { LatheError } from '../../preload/contract/errors.ts'
+import type { FileChange } from '../files/change.ts'
+
+/** What a call would touch, as the policy judges it (Z-80). Paths are real absolute paths. */
+export type Effect =
+  | { kind: 'read'; path: string; inside: boolean; secret: boolean }
+  | { kind: 'write'; path: string; inside: boolean; change: 'edit' | 'create' | 'move' | 'delete'; protected: boolean; secret: boolean }
+  /** One simple command of the line; `words` are literal words, or null where one is not literal. `readOnly` by Z-65. */
+  | { kind: 'command'; words: (string | null)[]; text: string; readOnly: boolean; /** Why nothing may be remembered. */ opaque?: string | undefined; neverAutomatic?: string | undefined }
+  /** Refused in every mode (Z-70). */
+  | { kind: 'forbidden'; reason: string }
+  | { kind: 'network'; host: string; port: number; loopback: boolean }
+  | { kind: 'person' }
+  | { kind: 'none' }
+
+/** What the approval card shows of a call. `detail` is the exact command, or the path and a diff. */
+export type CallPreview = { title: string; detail: string; detailKind: 'command' | 'diff' | 'path' | 'url' | 'text'; folder?: string | undefined }
+
+export type CallPlan = { effects: Effect[]; preview: CallPreview }
+
+/** Sections of a tool card, bounded: long output stays a blob (`outputRef`). */
+export type ToolView = {
+  stdout?: string | undefined
+  stderr?: string | undefined
+  exitCode?: number | null | undefined
+  signal?: string | null | undefined
+  path?: string | undefined
+  /** First line shown, for "open at line". */
+  line?: number | undefined
+  outputRef?: string | undefined
+  truncated?: boolean | undefined
+}
+
+export type ToolResult = {
+  /** What the model reads; already within the tool's own cap. */
+  text: string
+  isError: boolean
+  code?: string | undefined
+  /** At most 4,000 characters, for the card, search and export (T-76). */
+  summary?: string | undefined
+  view?: ToolView | undefined
+  changes?: FileChange[] | undefined
+  /** Set when the result ends the turn's wait on a person (ask_person). */
+  questionId?: string | undefined
+}
+
+export type ToolProgress = { message: string; done?: number | undefined; total?: number | undefined }
+
+/** Everything a call may use; nothing is global (T-7). */
+export type ToolContext = {
+  sessionId: string
+  turnId: string
+  callId: string
+  workspace: string
+  extraFolders: string[]
+  signal: AbortSignal
+  /** Live output for the card; bounded and coalesced by the caller. */
+  output(text: string, stream?: 'stdout' | 'stderr'): void
+  progress(progress: ToolProgress): void
+}
+
+export type Tool<Input = any> = {
+  name: string
+  description: string
+  input: z.ZodType<Input>
+  /** Short title of a call for its card, at most 80 characters. */
+  title(input: Input): string
+  /** May run beside neighbouring calls that say the same (X-703). */
+  concurrent: boolean
+  /** Milliseconds; null where the tool has a limit of its own (X-718). Default 120,000. */
+  timeLimitMs?: number | null
+  /** Characters the model gets at most (X-714). Default 16,000. */
+  resultCap?: number
+  /** Looks, touches nothing, never throws but LatheError (a refusal that goes to the model as this call's result). */
+  plan(input: Input, context: ToolContext): Promise<CallPlan>
+  /** Throws LatheError for a tool error; any other throw is `tool.failed` (X-707). */
+  run(input: Input, context: ToolContext): Promise<ToolResult>
+}
+
+/** A tool error as the model's answer. */
+export function toolFailure(error: LatheError): ToolResult {
+  return { text: error.hint ? `${error.message}\n${error.hint}` : error.message, isError: true, code: error.code, summary: error.message }
+}
