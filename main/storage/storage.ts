@@ -1,0 +1,115 @@
+/**
+ * What the workbench asks of storage. One worker thread holds the database and is its only writer; what is queued within
+ * a few milliseconds is one transaction (group commit). Every promise resolves only once durable.
+ */
+import type { StoredEvent } from '../../preload/contract/events.ts'
+import type { Workspace } from '../../preload/contract/events.ts'
+import type { Item, Rule } from '../../preload/contract/items.ts'
+import type { Draft, SearchHit } from '../../preload/contract/routes.ts'
+import type { ChangedFile, Entry, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { Blobs } from './blobs.ts'
+
+/** What one decision of a session's actor stores, all or nothing. */
+export type SessionWrite = {
+  sessionId: string
+  journalId: string
+  /** The record as it is after the decision; `hidden` is what clients never see (grants, bindings, provider state). */
+  header: SessionHeader
+  hidden: HiddenRecord
+  /** List columns, written with what they describe (S-51). */
+  entry: Entry
+  events: StoredEvent[]
+  /** Upserts by id. */
+  items: Item[]
+  turns: Turn[]
+  /** Replaces all changes of each turn named. */
+  changes: { turnId: string; files: ChangedFile[] }[]
+  /** Requests whose answer is kept with what they created, for ever (T-13). */
+  requests: RequestBinding[]
+  /** Clears the session's draft: its message was accepted (S-101). */
+  clearDraft?: boolean
+  /** Workspace and everywhere rules this decision stores (Z-85). */
+  rules?: Rule[]
+}
+
+export type HiddenRecord = {
+  /** Session grants (Z-85). */
+  grants: Rule[]
+  /** Finished commands' output that goes with the person's next message (X-331). */
+  commandNotes: { itemId: string; line: string; state: string; output: string }[]
+  completionKeys: { key: string; turnId: string }[]
+}
+
+export type RequestBinding = { requestId: string; fingerprint: string; reply: unknown }
+
+/** A session as it was last durable. */
+export type StoredSession = {
+  journalId: string
+  header: SessionHeader
+  hidden: HiddenRecord
+  /** The newest visible items up to the slice limit, and every item after the first of them. */
+  items: Item[]
+  /** Visible items before `items[0]`. */
+  itemsBefore: number
+  turns: Turn[]
+  changes: ChangedFile[]
+  /** Events of the unsettled turn, from its `turn.started` on; empty where none is. */
+  unsettled: StoredEvent[]
+  /** Highest `pos` in use. */
+  lastPos: number
+}
+
+export type StorageCondition =
+  | { kind: 'ok' }
+  /** Opened read-only: the database is newer than this app. */
+  | { kind: 'newer'; version: number; supported: number }
+  /** The database was corrupt: set aside at `kept`, a new one was begun (S-25). */
+  | { kind: 'set_aside'; kept: string }
+
+export type ItemSlice = { items: Item[]; before: number; after: number }
+
+export interface Storage {
+  readonly condition: StorageCondition
+  readonly blobs: Blobs
+  /** Throws `storage.failed` (disk full, I/O), `storage.timeout` (over 30 s), `session.read_only` (newer database), `session.deleted` (erased). */
+  commit(write: SessionWrite): Promise<void>
+  /** Resolves null where no such record is. */
+  loadSession(sessionId: string): Promise<StoredSession | null>
+  /** Sessions with an unsettled turn: one indexed query over turn rows (T-182). */
+  unsettledSessions(): Promise<string[]>
+  /** Stored events with `seq > after`, in order, at most `limit`; `pruned` where part of that range is gone (T-57). */
+  events(sessionId: string, after: number, limit: number): Promise<{ events: StoredEvent[]; pruned: boolean }>
+  /** A slice by place, counted in visible items (S-57); texts over 64 KiB are clipped (S-58). */
+  items(sessionId: string, query: { before?: string; after?: string; around?: string; limit: number }): Promise<ItemSlice>
+  item(sessionId: string, itemId: string): Promise<Item | null>
+  /** Every item in the active path that may enter model context, whole, in order; `turns` with them. */
+  contextItems(sessionId: string): Promise<{ items: Item[]; turns: Turn[] }>
+  change(sessionId: string, changeId: string): Promise<ChangedFile | null>
+  request(sessionId: string, requestId: string): Promise<RequestBinding | null>
+  entries(query: { before?: { updatedAt: number; id: string } | undefined; limit: number; workspace?: string | undefined; archived?: boolean | undefined; text?: string | undefined }): Promise<{ entries: Entry[]; more: boolean }>
+  /** Ids beginning with `prefix` (S-131), at most two. */
+  idsByPrefix(prefix: string): Promise<string[]>
+  /** Delta events of turns settled before `time` go (T-57). */
+  pruneDeltas(settledBefore: number): Promise<void>
+  /** Sets `deletedAt` aside for good: items, journal and draft go, id and times stay (S-22). */
+  erase(sessionId: string, at: number): Promise<void>
+  deletedBefore(time: number): Promise<string[]>
+  draft(sessionId: string): Promise<Draft | null>
+  setDraft(sessionId: string, draft: Draft): Promise<void>
+  prompts(sessionId: string, workspace: string): Promise<string[]>
+  rules(): Promise<Rule[]>
+  removeRule(id: string): Promise<void>
+  workspaces(): Promise<Workspace[]>
+  putWorkspace(workspace: Workspace): Promise<void>
+  removeWorkspace(path: string): Promise<void>
+  /** Re-points every session of a moved folder (S-54). */
+  moveWorkspace(from: string, to: string): Promise<string[]>
+  /** Small values by name: settings, list preferences, window state. */
+  value(name: string): Promise<unknown>
+  setValue(name: string, value: unknown): Promise<void>
+  search(query: string, limit: number): Promise<{ hits: SearchHit[]; partial: boolean }>
+  /** Integrity, version, sizes: what `lathe doctor` and Settings show. */
+  health(): Promise<{ version: number; integrity: string; databaseBytes: number; blobBytes: number; blobsMissing: number }>
+  /** Waits for what is queued, then closes; idempotent. */
+  close(): Promise<void>
+}

@@ -1,0 +1,209 @@
+/** Transcript entries (S-5) and what stands on them: attachments, tool cards, approvals, questions, plans, notices. */
+import { z } from 'zod'
+import { BlobHash, Id } from './ids.ts'
+import { ErrorCode } from './errors.ts'
+
+export const Time = z.number().int()
+
+export const Attachment = z.object({
+  name: z.string().max(255),
+  mediaType: z.string().max(200),
+  bytes: z.number().int().nonnegative(),
+  hash: BlobHash,
+})
+export type Attachment = z.infer<typeof Attachment>
+
+export const PlanEntry = z.object({
+  id: z.string().max(64),
+  text: z.string().max(500),
+  state: z.enum(['pending', 'active', 'done', 'dropped']),
+})
+export const Plan = z.object({ entries: z.array(PlanEntry).max(50), settled: z.boolean() })
+export type Plan = z.infer<typeof Plan>
+
+export const ToolState = z.enum(['proposed', 'waiting', 'running', 'ok', 'error', 'denied', 'cancelled', 'unknown'])
+export type ToolState = z.infer<typeof ToolState>
+
+export const ToolView = z.object({
+  stdout: z.string().optional(),
+  stderr: z.string().optional(),
+  exitCode: z.number().int().nullable().optional(),
+  signal: z.string().nullable().optional(),
+  path: z.string().optional(),
+  line: z.number().int().optional(),
+  outputRef: z.string().optional(),
+  truncated: z.boolean().optional(),
+})
+export type ToolView = z.infer<typeof ToolView>
+
+export const ApprovalDecision = z.enum(['once', 'session', 'always', 'deny', 'deny_stop'])
+export type ApprovalDecision = z.infer<typeof ApprovalDecision>
+
+/** A stored permission (Z-81), as the card shows it before it is stored (Z-87). */
+export const RuleMatch = z.object({
+  tool: z.string().optional(),
+  /** Words of one simple command; `*` is one word, `**` at the end the rest (Z-82). */
+  command: z.array(z.string()).optional(),
+  path: z.object({ glob: z.string(), access: z.enum(['read', 'write']) }).optional(),
+  host: z.string().optional(),
+})
+export type RuleMatch = z.infer<typeof RuleMatch>
+
+export const Rule = z.object({
+  id: Id,
+  effect: z.enum(['allow', 'ask', 'deny']),
+  match: RuleMatch,
+  scope: z.enum(['session', 'workspace', 'always']),
+  workspace: z.string().optional(),
+  by: z.enum(['person', 'policy']),
+  at: Time,
+})
+export type Rule = z.infer<typeof Rule>
+
+export const ApprovalRequest = z.object({
+  tool: z.string(),
+  title: z.string(),
+  detail: z.string(),
+  detailKind: z.enum(['command', 'diff', 'path', 'url', 'text']),
+  folder: z.string().optional(),
+  /** Why it asks, one sentence. */
+  reason: z.string(),
+  /** The very rules a wider scope would store; empty where nothing may be stored (`storable` says why not). */
+  rules: z.array(RuleMatch),
+  notStorable: z.string().optional(),
+  /** Hash of the call as shown: the call that runs is byte for byte this one (Z-92). */
+  argsHash: z.string(),
+  /** Who asks, where it is not the session's own agent (Z-97). */
+  origin: z.string().optional(),
+})
+export type ApprovalRequest = z.infer<typeof ApprovalRequest>
+
+export const Choice = z.object({ id: z.string().max(64), label: z.string().max(200) })
+
+const base = {
+  id: Id,
+  turnId: Id.nullable(),
+  stepId: Id.nullable(),
+  /** Unique in the session; orders the transcript totally. */
+  pos: z.number().int(),
+  createdAt: Time,
+  endedAt: Time.nullable(),
+  status: z.enum(['live', 'final', 'partial']),
+  source: z.enum(['person', 'agent', 'command', 'automation', 'session']),
+  /** May enter model context. */
+  contextual: z.boolean(),
+  visible: z.boolean(),
+}
+
+export const UserItem = z.object({
+  ...base,
+  kind: z.literal('user'),
+  text: z.string(),
+  /** What the model gets instead of `text` where they differ (T-20). */
+  prompt: z.string().optional(),
+  attachments: z.array(Attachment),
+  steer: z.boolean().optional(),
+})
+export const TextItem = z.object({ ...base, kind: z.literal('text'), text: z.string(), final: z.boolean() })
+export const ReasoningItem = z.object({
+  ...base,
+  kind: z.literal('reasoning'),
+  title: z.string().optional(),
+  text: z.string(),
+})
+export const ToolItem = z.object({
+  ...base,
+  kind: z.literal('tool'),
+  callId: z.string().max(200),
+  name: z.string().max(200),
+  title: z.string(),
+  args: z.unknown(),
+  state: ToolState,
+  code: z.string().optional(),
+  startedAt: Time.nullable(),
+  durationMs: z.number().int().nullable(),
+  waitedMs: z.number().int(),
+  summary: z.string(),
+  /** Live output while it runs (`item.delta` field `output`): the tail from `outputStart`, in UTF-16 units, on. */
+  output: z.string(),
+  outputStart: z.number().int(),
+  view: ToolView.nullable(),
+  changeIds: z.array(Id),
+  progress: z.object({ message: z.string(), done: z.number().optional(), total: z.number().optional() }).nullable(),
+  approvalId: Id.optional(),
+  questionId: Id.optional(),
+  /** The person's own `!` command (X-330). */
+  byPerson: z.boolean().optional(),
+})
+export const ApprovalItem = z.object({
+  ...base,
+  kind: z.literal('approval'),
+  toolItemId: Id,
+  state: z.enum(['open', 'allowed', 'denied', 'nobody_answered', 'cancelled', 'interrupted']),
+  request: ApprovalRequest,
+  scope: z.enum(['once', 'session', 'workspace', 'always']).optional(),
+  decidedBy: z.enum(['person', 'rule', 'mode', 'timeout']).optional(),
+  feedback: z.string().max(2_000).optional(),
+  decidedAt: Time.optional(),
+})
+export const QuestionItem = z.object({
+  ...base,
+  kind: z.literal('question'),
+  toolItemId: Id,
+  state: z.enum(['open', 'answered', 'declined', 'blank', 'expired', 'cancelled', 'interrupted', 'unattended']),
+  ask: z.enum(['choice', 'text', 'secret']),
+  text: z.string().max(4_000),
+  choices: z.array(Choice).max(12),
+  multiple: z.boolean(),
+  allowText: z.boolean(),
+  expiresAt: Time.nullable(),
+  /** What the person answered, for people; "answered (hidden)" of a secret (T-151). */
+  answer: z.string().optional(),
+})
+export const NoticeItem = z.object({
+  ...base,
+  kind: z.literal('notice'),
+  level: z.enum(['info', 'warning', 'error']),
+  text: z.string(),
+})
+export const ErrorItem = z.object({
+  ...base,
+  kind: z.literal('error'),
+  code: ErrorCode,
+  title: z.string(),
+  message: z.string().max(2_000),
+  hint: z.string(),
+  actions: z.array(z.enum(['retry', 'continue', 'settings', 'choose_model', 'new_session', 'report', 'open_config', 'wait'])),
+  details: z.string().max(1_200).optional(),
+  retryAt: Time.nullable(),
+})
+
+export const Item = z.discriminatedUnion('kind', [
+  UserItem, TextItem, ReasoningItem, ToolItem, ApprovalItem, QuestionItem, NoticeItem, ErrorItem,
+])
+export type Item = z.infer<typeof Item>
+export type ItemOf<K extends Item['kind']> = Extract<Item, { kind: K }>
+
+/** Non-text fields of an item that may change in place (`item.patch`). */
+export const ItemPatch = z.object({
+  state: z.string().optional(),
+  status: base.status.optional(),
+  endedAt: Time.nullable().optional(),
+  final: z.boolean().optional(),
+  title: z.string().optional(),
+  code: z.string().optional(),
+  startedAt: Time.nullable().optional(),
+  durationMs: z.number().int().nullable().optional(),
+  waitedMs: z.number().int().optional(),
+  progress: z.object({ message: z.string(), done: z.number().optional(), total: z.number().optional() }).nullable().optional(),
+  approvalId: Id.optional(),
+  questionId: Id.optional(),
+  scope: z.enum(['once', 'session', 'workspace', 'always']).optional(),
+  decidedBy: z.enum(['person', 'rule', 'mode', 'timeout']).optional(),
+  decidedAt: Time.optional(),
+  feedback: z.string().optional(),
+  answer: z.string().optional(),
+  visible: z.boolean().optional(),
+  contextual: z.boolean().optional(),
+})
+export type ItemPatch = z.infer<typeof ItemPatch>

@@ -1,0 +1,68 @@
+/** Every limit a person may notice, with its unit in the name (S-1). No code repeats a literal. */
+
+export const messageBytesMax = 1024 * 1024
+export const steersPendingMax = 20
+export const steersPerBoundaryMax = 10
+export const followUpsMax = 50
+export const completionKeysMax = 1000
+
+export const sliceItems = 80
+export const sliceItemsMax = 400
+export const itemTextBytesMax = 64 * 1024
+export const bodyPageBytes = 256 * 1024
+export const listPage = 100
+export const listPageMax = 500
+export const eventBytesMax = 256 * 1024
+export const deltaIntervalMs = 16
+
+export const drainMs = 5_000
+export const drainYieldingMs = 30_000
+export const settleRetryMs = [100, 1_000, 5_000, 30_000] as const
+export const heldDeltaBytesMax = 4 * 1024 * 1024
+export const deltasPrunableAfterMs = 5 * 60_000
+export const commitSlowMs = 5_000
+export const commitTimeoutMs = 30_000
+
+export const repliesKeptMs = 5 * 60_000
+export const repliesKeptMax = 256
+export const idleActorsMax = 64
+export const turnsConcurrentMax = 8
+export const stepsMax = 200
+export const stepsBackgroundMax = 50
+export const outputContinuationsMax = 3
+export const recoveriesContinuedMax = 3
+
+export const planEntriesMax = 50
+export const planEntryCharsMax = 500
+export const noticesMax = 20
+export const noticeCharsMax = 500
+export const questionCharsMax = 4_000
+export const choicesMax = 12
+export const choiceCharsMax = 200
+export const denialCharsMax = 2_000
+export const errorMessageCharsMax = 2_000
+export const errorDetailCharsMax = 1_200
+export const toolTitleCharsMax = 80
+export const toolSummaryCharsMax = 4_000
+export const toolOutputCharsMax = 64_000
+
+export const titleCharsMax = 200
+export const titleProvisionalCharsMax = 64
+export const titleGeneratedCharsMax = 80
+export const titleFallbackCharsMax = 60
+
+export const attachmentsMax = 20
+export const attachmentBytesMax = 50 * 1024 * 1024
+export const attachmentsBytesMax = 200 * 1024 * 1024
+
+export const deletedKeptDays = 7
+export const undoDeleteMs = 10_000
+export const draftQuietMs = 500
+export const queryCharsMax = 500
+
+export const frameBytesMax = 8 * 1024 * 1024
+export const socketsMax = 16
+export const ticketMs = 30_000
+export const cardInertMs = 500
+export const freeDiskMin = 100 * 1024 * 1024
+export const freeDiskWarn = 500 * 1024 * 1024

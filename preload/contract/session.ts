@@ -1,0 +1,231 @@
+/** The session as clients see it: its record's projection, the running turn, a line of the list (S-4, S-46..S-50). */
+import { z } from 'zod'
+import { ErrorBody } from './errors.ts'
+import { Id } from './ids.ts'
+import { ApprovalItem, Attachment, Item, Plan, QuestionItem, Time } from './items.ts'
+
+export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
+export type ApprovalMode = z.infer<typeof ApprovalMode>
+
+export const TurnOrigin = z.enum(['foreground', 'background'])
+export const TurnSource = z.enum(['person', 'follow_up', 'recovery', 'schedule', 'trigger', 'process', 'subagent', 'session', 'goal'])
+export type TurnSource = z.infer<typeof TurnSource>
+export const Outcome = z.enum(['completed', 'stopped', 'failed', 'interrupted'])
+export type Outcome = z.infer<typeof Outcome>
+export const Ending = z.enum(['answer', 'max_steps', 'no_final_text', 'output_limit', 'budget', 'quiet'])
+export type Ending = z.infer<typeof Ending>
+export const TitleSource = z.enum(['default', 'provisional', 'generated', 'fallback', 'manual'])
+
+const Count = z.number().nonnegative().nullable()
+/** Token sums as reported; null where nothing was reported (T-87). `cost` in US dollars. */
+export const Usage = z.object({ input: Count, output: Count, reasoning: Count, cacheRead: Count, cacheWrite: Count, total: Count, cost: Count })
+export type Usage = z.infer<typeof Usage>
+
+/** How full the model's context is: tokens of the last request and the window they count against. */
+export const ContextFigures = z.object({ used: Count, window: z.number().int().positive().nullable(), estimated: z.boolean() })
+export type ContextFigures = z.infer<typeof ContextFigures>
+
+export const Steer = z.object({
+  id: Id,
+  text: z.string(),
+  attachments: z.array(Attachment),
+  createdAt: Time,
+  state: z.enum(['pending', 'sending']),
+  actions: z.array(z.enum(['edit', 'withdraw', 'sendNow'])),
+})
+export type Steer = z.infer<typeof Steer>
+
+export const FollowUp = z.object({
+  id: Id,
+  text: z.string(),
+  attachments: z.array(Attachment),
+  model: z.string().optional(),
+  createdAt: Time,
+  revision: z.number().int().positive(),
+  /** A message that made a background turn yield starts whatever the queue's pause (T-31). */
+  ignoresPause: z.boolean().optional(),
+})
+export type FollowUp = z.infer<typeof FollowUp>
+
+export const QueuePause = z.enum(['stop', 'failure', 'recovery', 'refused', 'person'])
+export const Queue = z.object({ followUps: z.array(FollowUp), paused: QueuePause.nullable(), pausedBy: ErrorBody.optional() })
+export type Queue = z.infer<typeof Queue>
+
+export const TurnStatus = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('stopping') }),
+  z.object({ kind: z.literal('approval'), depth: z.number().int().positive() }),
+  z.object({ kind: z.literal('question'), depth: z.number().int().positive() }),
+  z.object({ kind: z.literal('waiting_slot') }),
+  z.object({ kind: z.literal('compacting'), since: Time }),
+  z.object({ kind: z.literal('rate_limited'), provider: z.string(), providerLabel: z.string(), until: Time.nullable(), untilKind: z.enum(['reset', 'retry']) }),
+  z.object({ kind: z.literal('retrying'), attempt: z.number().int(), of: z.number().int(), until: Time.nullable(), code: z.string() }),
+  z.object({ kind: z.literal('prompt_reading'), percent: z.number().nullable() }),
+  z.object({ kind: z.literal('tool'), itemId: Id, title: z.string(), since: Time, others: z.number().int() }),
+  z.object({ kind: z.literal('working') }),
+])
+export type TurnStatus = z.infer<typeof TurnStatus>
+
+export const Notice = z.object({
+  key: z.string().max(100),
+  level: z.enum(['info', 'warning', 'error']),
+  text: z.string().max(500),
+  expiresAt: Time.optional(),
+  action: z.string().max(100).optional(),
+})
+export type Notice = z.infer<typeof Notice>
+
+export const Recovery = z.object({
+  recoveryId: Id,
+  turnId: Id,
+  status: z.enum(['awaiting', 'resuming', 'resolved']),
+  reason: z.enum(['confirm', 'tool_state_unknown', 'loop_guard', 'unknown_format', 'invalid_format', 'recovery_failed']),
+  canContinue: z.boolean(),
+  attempts: z.number().int(),
+  /** Title of the tool that may or may not have run. */
+  tool: z.string().optional(),
+})
+export type Recovery = z.infer<typeof Recovery>
+
+export const Hold = z.object({ since: Time, by: z.enum(['stop', 'recovery']) })
+
+/** What a client knows of a session besides its items. Private fields (provider state, keys) never stand here. */
+export const SessionHeader = z.object({
+  id: Id,
+  rev: z.number().int(),
+  createdAt: Time,
+  updatedAt: Time,
+  workspace: z.string(),
+  extraFolders: z.array(z.string()),
+  title: z.string(),
+  titleSource: TitleSource,
+  model: z.string().nullable(),
+  effort: z.string().nullable(),
+  approvalMode: ApprovalMode,
+  muted: z.boolean(),
+  lastSeq: z.number().int(),
+  readSeq: z.number().int(),
+  notableSeq: z.number().int(),
+  currentTurnId: Id.nullable(),
+  lastTurnId: Id.nullable(),
+  lastOutcome: Outcome.nullable(),
+  pinnedAt: Time.nullable(),
+  archivedAt: Time.nullable(),
+  deletedAt: Time.nullable(),
+  forkOf: z.object({ sessionId: Id, itemId: Id }).nullable(),
+  usage: Usage,
+  lastUsage: Usage.nullable(),
+  context: ContextFigures,
+  plan: Plan.nullable(),
+  notices: z.array(Notice),
+  queue: Queue,
+  recovery: Recovery.nullable(),
+  automaticHeld: Hold.nullable(),
+  /** Visible items in the active path. */
+  itemCount: z.number().int(),
+})
+export type SessionHeader = z.infer<typeof SessionHeader>
+
+/** A turn's row: what the end of a turn is drawn from (S-63). Unsettled while `outcome` is null. */
+export const Turn = z.object({
+  id: Id,
+  userItemId: Id,
+  requestId: z.string(),
+  origin: TurnOrigin,
+  source: TurnSource,
+  model: z.string(),
+  followUpId: Id.optional(),
+  retryOf: Id.optional(),
+  continues: Id.optional(),
+  startedAt: Time,
+  settledAt: Time.nullable(),
+  outcome: Outcome.nullable(),
+  ending: Ending.optional(),
+  reason: z.string().optional(),
+  error: ErrorBody.optional(),
+  durationMs: z.number().int().nullable(),
+  waitedMs: z.number().int(),
+  steps: z.number().int(),
+  usage: Usage,
+  rate: z.number().nullable(),
+  servedBy: z.string().optional(),
+})
+export type Turn = z.infer<typeof Turn>
+
+/** The turn that runs, beside its row: what a window that watched it has. */
+export const RunningTurn = z.object({
+  id: Id,
+  step: z.number().int(),
+  status: TurnStatus.nullable(),
+  steers: z.array(Steer),
+  usage: Usage,
+  rate: z.number().nullable(),
+})
+export type RunningTurn = z.infer<typeof RunningTurn>
+
+export const ExecSession = z.object({
+  id: Id,
+  owner: z.string(),
+  state: z.enum(['running', 'exited', 'killed', 'lost']),
+  preview: z.string(),
+  folder: z.string(),
+  startedAt: Time,
+  end: z.object({ at: Time, exitCode: z.number().int().nullable(), signal: z.string().nullable() }).optional(),
+})
+
+/** One file a turn changed, for the Changes tab: counts now, contents by hash on demand. */
+export const ChangedFile = z.object({
+  id: Id,
+  turnId: Id,
+  path: z.string(),
+  kind: z.enum(['created', 'edited', 'deleted', 'renamed']),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  added: z.number().int().nullable(),
+  removed: z.number().int().nullable(),
+  by: z.enum(['tool', 'command', 'agent', 'person']),
+})
+export type ChangedFile = z.infer<typeof ChangedFile>
+
+/**
+ * All a window holds of a session, true at `header.lastSeq`. Windows, the actor and replay fold the same events over it
+ * with `foldEvent`, so they agree at equal seq by construction (T-201).
+ */
+export const SessionView = z.object({
+  journalId: Id,
+  header: SessionHeader,
+  /** A contiguous stretch of items up to the newest, by `pos`. */
+  items: z.array(Item),
+  /** Visible items before `items[0]`. */
+  itemsBefore: z.number().int(),
+  /** Rows of the turns that have items here, newest last. */
+  turns: z.array(Turn),
+  turn: RunningTurn.nullable(),
+  approvals: z.object({ head: ApprovalItem.nullable(), depth: z.number().int() }),
+  questions: z.object({ head: QuestionItem.nullable(), depth: z.number().int() }),
+  /** Files changed in each turn of `turns`. */
+  changes: z.array(ChangedFile),
+  execSessions: z.array(ExecSession),
+})
+export type SessionView = z.infer<typeof SessionView>
+
+export const Indicator = z.enum(['needs_you', 'interrupted', 'running', 'waiting', 'failed', 'unread', 'none'])
+export type Indicator = z.infer<typeof Indicator>
+
+/** A line of the session list (S-48). */
+export const Entry = z.object({
+  id: Id,
+  workspace: z.string(),
+  title: z.string(),
+  titleSource: TitleSource,
+  updatedAt: Time,
+  createdAt: Time,
+  model: z.string().nullable(),
+  indicator: Indicator,
+  /** Start of the unsettled turn, for the running clock. */
+  runningSince: Time.nullable(),
+  pinnedAt: Time.nullable(),
+  archivedAt: Time.nullable(),
+  preview: z.string(),
+  itemCount: z.number().int(),
+})
+export type Entry = z.infer<typeof Entry>
