@@ -79,7 +79,7 @@ export function colour(token: string): string {
   return `#${hex}`
 }
 
-/** A font stack token (`font-mono`, `font-sans`) as written in tokens.css. */
-export function fontStack(token: 'font-mono' | 'font-sans'): string {
+/** A font stack token (`mono`, `sans`) as written in tokens.css. */
+export function fontStack(token: 'mono' | 'sans'): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim()
 }

@@ -36,18 +36,19 @@ export function Dialog({ open, onOpenChange, title, description, bare = false, w
           {bare ? (
             <Radix.Title className="sr-only">{title}</Radix.Title>
           ) : (
-            <header className="flex items-start gap-12 px-16 pt-16 pb-12">
-              <div className="min-w-0 grow">
-                <Radix.Title className="text-14 font-semibold">{title}</Radix.Title>
-                {description && <Radix.Description className="mt-2 text-13 text-muted">{description}</Radix.Description>}
-              </div>
-              <Radix.Close asChild>
-                <IconButton icon={X} label="Close" size="small" className="-mt-2 -mr-4" />
-              </Radix.Close>
+            <header className="py-12 pr-48 pl-16">
+              <Radix.Title className="text-14 font-semibold">{title}</Radix.Title>
+              {description && <Radix.Description className="mt-2 text-13 text-muted">{description}</Radix.Description>}
             </header>
           )}
           <div className={classNames('flex min-h-0 grow flex-col', !bare && 'overflow-auto px-16 pb-16')}>{children}</div>
           {footer && <footer className="flex justify-end gap-8 border-t border-line px-16 py-12">{footer}</footer>}
+          {/* Last in the order of focus, so that a dialog opens on its first field. */}
+          {!bare && (
+            <Radix.Close asChild>
+              <IconButton icon={X} label="Close" size="small" className="absolute top-10 right-10" />
+            </Radix.Close>
+          )}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

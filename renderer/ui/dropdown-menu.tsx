@@ -42,7 +42,7 @@ export function DropdownMenuItem({ icon: Icon, keys, danger = false, disabled, o
     <Radix.Item disabled={disabled ?? false} onSelect={onSelect} className={classNames(menuItem, danger && menuItemDanger)}>
       {Icon && <Icon size={14} strokeWidth={1.75} aria-hidden className={danger ? '' : 'text-muted'} />}
       <span className="grow truncate">{children}</span>
-      {keys && <Kbd keys={keys} className="ml-16" />}
+      {keys && <Kbd keys={keys} className="ml-16 text-muted" />}
     </Radix.Item>
   )
 }

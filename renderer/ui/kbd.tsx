@@ -8,7 +8,7 @@ export function Kbd({ keys, className }: { keys: string; className?: string | un
       {caps.map((cap, index) => (
         <kbd
           key={index}
-          className="inline-grid h-16 min-w-16 place-items-center rounded-4 border border-line-strong bg-sunken px-4 font-sans text-[0.65625rem] leading-none text-muted"
+          className="inline-grid h-16 min-w-16 place-items-center rounded-4 border border-[color-mix(in_oklab,currentColor_24%,transparent)] px-4 font-sans text-[0.65625rem] leading-none font-normal"
         >
           {cap}
         </kbd>

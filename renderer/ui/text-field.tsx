@@ -41,7 +41,7 @@ export function TextField({ label, labelHidden = false, value, onChange, icon: I
           onChange={(event) => onChange(event.target.value)}
           aria-invalid={error ? true : undefined}
           aria-describedby={below ? `${id}-below` : undefined}
-          className={classNames('h-full min-w-0 grow bg-transparent text-13 text-ink outline-none disabled:text-disabled', mono && 'font-mono text-12')}
+          className={classNames('h-full min-w-0 grow bg-transparent text-ink outline-none disabled:text-disabled', mono ? 'font-mono text-12' : 'text-13')}
         />
         {end}
       </div>

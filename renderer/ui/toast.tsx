@@ -23,7 +23,7 @@ export function Toaster() {
       toastOptions={{
         unstyled: true,
         classNames: {
-          toast: 'group flex w-(--width) items-start gap-8 rounded-8 bg-raised py-10 pr-32 pl-12 text-13 text-ink shadow-float',
+          toast: 'group flex w-(--width) font-sans items-start gap-8 rounded-8 bg-raised py-10 pr-32 pl-12 text-13 text-ink shadow-float',
           icon: 'mt-2 shrink-0',
           content: 'min-w-0 grow',
           title: 'font-medium',

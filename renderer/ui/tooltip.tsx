@@ -32,7 +32,7 @@ export function Tooltip({ label, keys, side = 'bottom', children }: TooltipProps
           className="z-50 flex max-w-320 animate-appear items-center gap-8 rounded-6 bg-raised px-8 py-4 text-12 text-ink shadow-float select-none"
         >
           {label}
-          {keys && <Kbd keys={keys} />}
+          {keys && <Kbd keys={keys} className="text-muted" />}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
