@@ -38,25 +38,79 @@ export function terminalTheme(): ITheme {
 
 /** TextMate scopes and Monaco's token names, by the token that colours them. */
 const code: { token: string; scopes: string[]; monaco: string[]; style?: 'italic' }[] = [
-  { token: 'code-comment', scopes: ['comment', 'punctuation.definition.comment', 'string.comment'], monaco: ['comment'], style: 'italic' },
+  {
+    token: 'code-comment',
+    scopes: ['comment', 'punctuation.definition.comment', 'string.comment'],
+    monaco: ['comment'],
+    style: 'italic',
+  },
   {
     token: 'code-keyword',
-    scopes: ['keyword', 'storage', 'storage.type', 'storage.modifier', 'keyword.operator.expression', 'keyword.operator.new', 'variable.language.this', 'keyword.control'],
+    scopes: [
+      'keyword',
+      'storage',
+      'storage.type',
+      'storage.modifier',
+      'keyword.operator.expression',
+      'keyword.operator.new',
+      'variable.language.this',
+      'keyword.control',
+    ],
     monaco: ['keyword', 'storage'],
   },
-  { token: 'code-string', scopes: ['string', 'string.quoted', 'string.regexp', 'markup.inline.raw', 'constant.character.escape'], monaco: ['string', 'regexp', 'attribute.value'] },
+  {
+    token: 'code-string',
+    scopes: ['string', 'string.quoted', 'string.regexp', 'markup.inline.raw', 'constant.character.escape'],
+    monaco: ['string', 'regexp', 'attribute.value'],
+  },
   { token: 'code-number', scopes: ['constant.numeric', 'keyword.other.unit'], monaco: ['number'] },
-  { token: 'code-constant', scopes: ['constant', 'constant.language', 'variable.other.constant', 'support.constant'], monaco: ['constant'] },
-  { token: 'code-function', scopes: ['entity.name.function', 'support.function', 'meta.function-call.generic', 'variable.function'], monaco: ['function', 'predefined'] },
+  {
+    token: 'code-constant',
+    scopes: ['constant', 'constant.language', 'variable.other.constant', 'support.constant'],
+    monaco: ['constant'],
+  },
+  {
+    token: 'code-function',
+    scopes: ['entity.name.function', 'support.function', 'meta.function-call.generic', 'variable.function'],
+    monaco: ['function', 'predefined'],
+  },
   {
     token: 'code-type',
-    scopes: ['entity.name.type', 'entity.name.class', 'entity.other.inherited-class', 'support.type', 'support.class', 'entity.name.namespace'],
+    scopes: [
+      'entity.name.type',
+      'entity.name.class',
+      'entity.other.inherited-class',
+      'support.type',
+      'support.class',
+      'entity.name.namespace',
+    ],
     monaco: ['type', 'namespace', 'type.identifier'],
   },
-  { token: 'code-property', scopes: ['variable.other.property', 'support.type.property-name', 'meta.object-literal.key', 'entity.other.attribute-name'], monaco: ['attribute.name', 'key', 'string.key.json'] },
-  { token: 'code-tag', scopes: ['entity.name.tag', 'entity.name.section', 'markup.heading'], monaco: ['tag', 'metatag'] },
-  { token: 'code-punctuation', scopes: ['punctuation', 'keyword.operator', 'meta.brace'], monaco: ['delimiter', 'operator'] },
-  { token: 'code-variable', scopes: ['variable', 'variable.parameter', 'meta.definition.variable'], monaco: ['variable', 'identifier'] },
+  {
+    token: 'code-property',
+    scopes: [
+      'variable.other.property',
+      'support.type.property-name',
+      'meta.object-literal.key',
+      'entity.other.attribute-name',
+    ],
+    monaco: ['attribute.name', 'key', 'string.key.json'],
+  },
+  {
+    token: 'code-tag',
+    scopes: ['entity.name.tag', 'entity.name.section', 'markup.heading'],
+    monaco: ['tag', 'metatag'],
+  },
+  {
+    token: 'code-punctuation',
+    scopes: ['punctuation', 'keyword.operator', 'meta.brace'],
+    monaco: ['delimiter', 'operator'],
+  },
+  {
+    token: 'code-variable',
+    scopes: ['variable', 'variable.parameter', 'meta.definition.variable'],
+    monaco: ['variable', 'identifier'],
+  },
   { token: 'added', scopes: ['markup.inserted'], monaco: [] },
   { token: 'removed', scopes: ['markup.deleted'], monaco: [] },
   { token: 'accent-ink', scopes: ['markup.underline.link'], monaco: [] },
@@ -96,7 +150,11 @@ export function editorTheme(): editor.IStandaloneThemeData {
     base: theme === 'light' ? 'vs' : theme === 'dark' ? 'vs-dark' : 'hc-black',
     inherit: true,
     rules: code.flatMap(({ token, monaco, style }) =>
-      monaco.map((name) => ({ token: name, foreground: colour(token).slice(1, 7), ...(style ? { fontStyle: style } : {}) })),
+      monaco.map((name) => ({
+        token: name,
+        foreground: colour(token).slice(1, 7),
+        ...(style ? { fontStyle: style } : {}),
+      })),
     ),
     colors: {
       'editor.background': colour('canvas'),

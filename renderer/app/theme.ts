@@ -68,13 +68,17 @@ export function colour(token: string): string {
   document.body.append(probe)
   const computed = getComputedStyle(probe).color
   probe.remove()
-  canvas ??= Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true })
+  canvas ??= Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d', {
+    willReadFrequently: true,
+  })
   if (!canvas) return computed
   canvas.clearRect(0, 0, 1, 1)
   canvas.fillStyle = computed
   canvas.fillRect(0, 0, 1, 1)
   const [red = 0, green = 0, blue = 0, alpha = 255] = canvas.getImageData(0, 0, 1, 1).data
-  const hex = [red, green, blue, ...(alpha < 255 ? [alpha] : [])].map((part) => part.toString(16).padStart(2, '0')).join('')
+  const hex = [red, green, blue, ...(alpha < 255 ? [alpha] : [])]
+    .map((part) => part.toString(16).padStart(2, '0'))
+    .join('')
   colours.set(token, `#${hex}`)
   return `#${hex}`
 }

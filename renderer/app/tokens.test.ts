@@ -25,7 +25,9 @@ function valueOf(name: string, theme: Theme): string {
 
 function colour(name: string, theme: Theme): Colour {
   const value = valueOf(name, theme)
-  const parts = /^oklch\(([\d.]+) ([\d.]+) ([\d.]+)(?: \/ ([\d.]+))?\)$/.exec(value) ?? (value.startsWith('oklch(') ? /^oklch\(([\d.]+) ([\d.]+) ?([\d.]*)\)$/.exec(value) : null)
+  const parts =
+    /^oklch\(([\d.]+) ([\d.]+) ([\d.]+)(?: \/ ([\d.]+))?\)$/.exec(value) ??
+    (value.startsWith('oklch(') ? /^oklch\(([\d.]+) ([\d.]+) ?([\d.]*)\)$/.exec(value) : null)
   if (!parts) throw new Error(`--${name} is not an oklch colour: ${value}`)
   const [lightness, chroma, hue, alpha] = [Number(parts[1]), Number(parts[2]), Number(parts[3]), Number(parts[4] ?? 1)]
   const [a, b] = [chroma * Math.cos((hue * Math.PI) / 180), chroma * Math.sin((hue * Math.PI) / 180)]
@@ -65,10 +67,27 @@ const code = [...declared.base.keys()].filter((name) => name.startsWith('code-')
 
 /** Every pair of text and ground that components may use, with WCAG's limit: 4.5 for text, 3 for marks and edges. */
 const pairs: [text: string, ground: string, least: number, laid?: string][] = [
-  ...surfaces.flatMap((ground) => ['ink', 'muted', 'faint', 'accent-ink', ...states, 'added', 'removed', 'modified'].map((text) => [text, ground, 4.5] as [string, string, number])),
-  ...['side', 'canvas', 'raised'].flatMap((ground) => ['hover', 'pressed', 'selected'].flatMap((laid) => ['ink', 'muted'].map((text) => [text, ground, 4.5, laid] as [string, string, number, string]))),
-  ...['side', 'canvas', 'raised'].flatMap((ground) => ['hover', 'selected'].map((laid) => ['faint', ground, 4.5, laid] as [string, string, number, string])),
-  ...states.flatMap((state) => [[state, `${state}-soft`, 4.5], ['ink', `${state}-soft`, 4.5], ['muted', `${state}-soft`, 4.5]] as [string, string, number][]),
+  ...surfaces.flatMap((ground) =>
+    ['ink', 'muted', 'faint', 'accent-ink', ...states, 'added', 'removed', 'modified'].map(
+      (text) => [text, ground, 4.5] as [string, string, number],
+    ),
+  ),
+  ...['side', 'canvas', 'raised'].flatMap((ground) =>
+    ['hover', 'pressed', 'selected'].flatMap((laid) =>
+      ['ink', 'muted'].map((text) => [text, ground, 4.5, laid] as [string, string, number, string]),
+    ),
+  ),
+  ...['side', 'canvas', 'raised'].flatMap((ground) =>
+    ['hover', 'selected'].map((laid) => ['faint', ground, 4.5, laid] as [string, string, number, string]),
+  ),
+  ...states.flatMap(
+    (state) =>
+      [
+        [state, `${state}-soft`, 4.5],
+        ['ink', `${state}-soft`, 4.5],
+        ['muted', `${state}-soft`, 4.5],
+      ] as [string, string, number][],
+  ),
   ['on-accent', 'accent', 4.5],
   ['on-accent', 'accent-hover', 4.5],
   ['on-danger', 'danger', 4.5],
@@ -76,12 +95,22 @@ const pairs: [text: string, ground: string, least: number, laid?: string][] = [
   ['ink', 'text-selection', 4.5],
   ['ink', 'match', 4.5],
   ['ink', 'match-current', 4.5],
-  ...['accent-soft'].flatMap((ground) => ['ink', 'muted', 'accent-ink'].map((text) => [text, ground, 4.5] as [string, string, number])),
-  ...['added-line', 'removed-line', 'added-word', 'removed-word'].map((ground) => ['code-ink', ground, 4.5] as [string, string, number]),
-  ...code.flatMap((text) => ['canvas', 'sunken', 'added-line', 'removed-line'].map((ground) => [text, ground, 4.5] as [string, string, number])),
-  ...['term-foreground', ...terminal.slice(1, 7), ...terminal.slice(9, 16)].map((text) => [text, 'term-background', 4.5] as [string, string, number]),
+  ...['accent-soft'].flatMap((ground) =>
+    ['ink', 'muted', 'accent-ink'].map((text) => [text, ground, 4.5] as [string, string, number]),
+  ),
+  ...['added-line', 'removed-line', 'added-word', 'removed-word'].map(
+    (ground) => ['code-ink', ground, 4.5] as [string, string, number],
+  ),
+  ...code.flatMap((text) =>
+    ['canvas', 'sunken', 'added-line', 'removed-line'].map((ground) => [text, ground, 4.5] as [string, string, number]),
+  ),
+  ...['term-foreground', ...terminal.slice(1, 7), ...terminal.slice(9, 16)].map(
+    (text) => [text, 'term-background', 4.5] as [string, string, number],
+  ),
   ['term-foreground', 'term-selection', 4.5],
-  ...surfaces.flatMap((ground) => ['focus', 'line-control'].map((text) => [text, ground, 3] as [string, string, number])),
+  ...surfaces.flatMap((ground) =>
+    ['focus', 'line-control'].map((text) => [text, ground, 3] as [string, string, number]),
+  ),
 ]
 
 describe.each(themes)('%s theme', (theme) => {
@@ -90,7 +119,9 @@ describe.each(themes)('%s theme', (theme) => {
       const base = colour(ground, theme).rgb
       const under = laid ? over(colour(laid, theme), base) : base
       const ratio = contrast(over(colour(text, theme), under), under)
-      return ratio < least ? [`${text} on ${ground}${laid ? ` (${laid})` : ''}: ${ratio.toFixed(2)}, needs ${least}`] : []
+      return ratio < least
+        ? [`${text} on ${ground}${laid ? ` (${laid})` : ''}: ${ratio.toFixed(2)}, needs ${least}`]
+        : []
     })
     expect(poor).toEqual([])
   })

@@ -21,7 +21,18 @@ type AlertDialogProps = {
 }
 
 /** Asks before something that is hard to take back. Focus starts on Cancel; a click outside does not answer it. */
-export function AlertDialog({ open, onOpenChange, title, description, confirm, cancel = 'Cancel', danger = false, busy = false, onConfirm, children }: AlertDialogProps) {
+export function AlertDialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  confirm,
+  cancel = 'Cancel',
+  danger = false,
+  busy = false,
+  onConfirm,
+  children,
+}: AlertDialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>

@@ -11,7 +11,8 @@ const variants = {
   primary: 'bg-accent text-on-accent hover:bg-accent-hover off:bg-pressed off:text-disabled',
   secondary:
     'border border-line-strong bg-raised text-ink shadow-low hover:bg-[color-mix(in_oklab,var(--raised),var(--ink)_5%)] active:shadow-none off:bg-transparent off:text-disabled off:shadow-none',
-  ghost: 'text-muted hover:bg-hover hover:text-ink active:bg-pressed opened:bg-pressed opened:text-ink off:text-disabled',
+  ghost:
+    'text-muted hover:bg-hover hover:text-ink active:bg-pressed opened:bg-pressed opened:text-ink off:text-disabled',
   /** Only for what destroys, and only where it is confirmed. */
   danger: 'bg-danger text-on-danger hover:bg-danger-hover off:bg-pressed off:text-disabled',
 }
@@ -29,7 +30,15 @@ export type ButtonProps = ComponentProps<'button'> & {
   busy?: boolean | undefined
 }
 
-export function Button({ variant = 'secondary', size = 'medium', busy = false, disabled, className, children, ...rest }: ButtonProps) {
+export function Button({
+  variant = 'secondary',
+  size = 'medium',
+  busy = false,
+  disabled,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"

@@ -26,7 +26,11 @@ export function Checkbox({ label, labelHidden = false, checked, onChange, disabl
         className="relative mt-3 grid size-14 shrink-0 place-items-center rounded-4 border border-line-control bg-field text-on-accent transition-colors before:absolute before:-inset-6 data-[state=checked]:border-accent data-[state=checked]:bg-accent data-[state=indeterminate]:border-accent data-[state=indeterminate]:bg-accent off:opacity-50"
       >
         <Radix.Indicator className="grid place-items-center">
-          {checked === 'indeterminate' ? <Minus size={11} strokeWidth={3} aria-hidden /> : <Check size={11} strokeWidth={3} aria-hidden />}
+          {checked === 'indeterminate' ? (
+            <Minus size={11} strokeWidth={3} aria-hidden />
+          ) : (
+            <Check size={11} strokeWidth={3} aria-hidden />
+          )}
         </Radix.Indicator>
       </Radix.Root>
       {!labelHidden && (

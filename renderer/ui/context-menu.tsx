@@ -6,7 +6,15 @@ import { Kbd } from './kbd.tsx'
 import { menuItem, menuItemDanger, menuSeparator, menuSurface } from './menu-style.ts'
 
 /** What a right click, the menu key or Shift+F10 on `children` opens. Everything in it can also be reached another way. */
-export function ContextMenu({ items, onOpenChange, children }: { items: ReactNode; onOpenChange?: ((open: boolean) => void) | undefined; children: ReactElement }) {
+export function ContextMenu({
+  items,
+  onOpenChange,
+  children,
+}: {
+  items: ReactNode
+  onOpenChange?: ((open: boolean) => void) | undefined
+  children: ReactElement
+}) {
   return (
     <Radix.Root {...(onOpenChange ? { onOpenChange } : {})}>
       <Radix.Trigger asChild>{children}</Radix.Trigger>
@@ -21,7 +29,11 @@ export function ContextMenu({ items, onOpenChange, children }: { items: ReactNod
 
 export function ContextMenuItem({ icon: Icon, keys, danger = false, disabled, onSelect, children }: MenuItemProps) {
   return (
-    <Radix.Item disabled={disabled ?? false} onSelect={onSelect} className={classNames(menuItem, danger && menuItemDanger)}>
+    <Radix.Item
+      disabled={disabled ?? false}
+      onSelect={onSelect}
+      className={classNames(menuItem, danger && menuItemDanger)}
+    >
       {Icon && <Icon size={14} strokeWidth={1.75} aria-hidden className={danger ? '' : 'text-muted'} />}
       <span className="grow truncate">{children}</span>
       {keys && <Kbd keys={keys} className="ml-16 text-muted" />}

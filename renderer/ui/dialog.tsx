@@ -5,7 +5,8 @@ import { classNames } from './class-names.ts'
 import { IconButton } from './icon-button.tsx'
 
 export const scrim = 'fixed inset-0 z-40 animate-appear bg-scrim'
-export const sheet = 'fixed left-1/2 z-40 flex w-[calc(100vw-2rem)] -translate-x-1/2 animate-rise flex-col rounded-12 bg-raised text-ink shadow-float outline-none'
+export const sheet =
+  'fixed left-1/2 z-40 flex w-[calc(100vw-2rem)] -translate-x-1/2 animate-rise flex-col rounded-12 bg-raised text-ink shadow-float outline-none'
 
 type DialogProps = {
   open: boolean
@@ -23,7 +24,17 @@ type DialogProps = {
 }
 
 /** A modal surface: focus moves in, stays in, and returns to where it came from; Escape closes it. */
-export function Dialog({ open, onOpenChange, title, description, bare = false, width = 480, footer, className, children }: DialogProps) {
+export function Dialog({
+  open,
+  onOpenChange,
+  title,
+  description,
+  bare = false,
+  width = 480,
+  footer,
+  className,
+  children,
+}: DialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -41,7 +52,9 @@ export function Dialog({ open, onOpenChange, title, description, bare = false, w
               {description && <Radix.Description className="mt-2 text-13 text-muted">{description}</Radix.Description>}
             </header>
           )}
-          <div className={classNames('flex min-h-0 grow flex-col', !bare && 'overflow-auto px-16 pb-16')}>{children}</div>
+          <div className={classNames('flex min-h-0 grow flex-col', !bare && 'overflow-auto px-16 pb-16')}>
+            {children}
+          </div>
           {footer && <footer className="flex justify-end gap-8 border-t border-line px-16 py-12">{footer}</footer>}
           {/* Last in the order of focus, so that a dialog opens on its first field. */}
           {!bare && (

@@ -15,7 +15,14 @@ type DropdownMenuProps = {
   children: ReactNode
 }
 
-export function DropdownMenu({ trigger, align = 'start', side = 'bottom', open, onOpenChange, children }: DropdownMenuProps) {
+export function DropdownMenu({
+  trigger,
+  align = 'start',
+  side = 'bottom',
+  open,
+  onOpenChange,
+  children,
+}: DropdownMenuProps) {
   return (
     <Radix.Root {...(open === undefined ? {} : { open })} {...(onOpenChange ? { onOpenChange } : {})}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -39,7 +46,11 @@ export type MenuItemProps = {
 
 export function DropdownMenuItem({ icon: Icon, keys, danger = false, disabled, onSelect, children }: MenuItemProps) {
   return (
-    <Radix.Item disabled={disabled ?? false} onSelect={onSelect} className={classNames(menuItem, danger && menuItemDanger)}>
+    <Radix.Item
+      disabled={disabled ?? false}
+      onSelect={onSelect}
+      className={classNames(menuItem, danger && menuItemDanger)}
+    >
       {Icon && <Icon size={14} strokeWidth={1.75} aria-hidden className={danger ? '' : 'text-muted'} />}
       <span className="grow truncate">{children}</span>
       {keys && <Kbd keys={keys} className="ml-16 text-muted" />}
@@ -47,9 +58,24 @@ export function DropdownMenuItem({ icon: Icon, keys, danger = false, disabled, o
   )
 }
 
-export function DropdownMenuCheckItem({ checked, onChange, disabled, children }: { checked: boolean; onChange: (checked: boolean) => void; disabled?: boolean | undefined; children: ReactNode }) {
+export function DropdownMenuCheckItem({
+  checked,
+  onChange,
+  disabled,
+  children,
+}: {
+  checked: boolean
+  onChange: (checked: boolean) => void
+  disabled?: boolean | undefined
+  children: ReactNode
+}) {
   return (
-    <Radix.CheckboxItem checked={checked} onCheckedChange={onChange} disabled={disabled ?? false} className={classNames(menuItem, 'pl-28')}>
+    <Radix.CheckboxItem
+      checked={checked}
+      onCheckedChange={onChange}
+      disabled={disabled ?? false}
+      className={classNames(menuItem, 'pl-28')}
+    >
       <Radix.ItemIndicator className="absolute left-8">
         <Check size={14} strokeWidth={2} aria-hidden />
       </Radix.ItemIndicator>
@@ -58,14 +84,32 @@ export function DropdownMenuCheckItem({ checked, onChange, disabled, children }:
   )
 }
 
-type RadioChoice<Value extends string> = { value: Value; label: ReactNode; detail?: ReactNode | undefined; disabled?: boolean | undefined }
+type RadioChoice<Value extends string> = {
+  value: Value
+  label: ReactNode
+  detail?: ReactNode | undefined
+  disabled?: boolean | undefined
+}
 
 /** One of several; `detail` stands below the label in smaller type. */
-export function DropdownMenuRadio<Value extends string>({ value, onChange, choices }: { value: Value; onChange: (value: Value) => void; choices: RadioChoice<Value>[] }) {
+export function DropdownMenuRadio<Value extends string>({
+  value,
+  onChange,
+  choices,
+}: {
+  value: Value
+  onChange: (value: Value) => void
+  choices: RadioChoice<Value>[]
+}) {
   return (
     <Radix.RadioGroup value={value} onValueChange={(next) => onChange(next as Value)}>
       {choices.map((choice) => (
-        <Radix.RadioItem key={choice.value} value={choice.value} disabled={choice.disabled ?? false} className={classNames(menuItem, 'h-auto min-h-28 py-4 pl-28')}>
+        <Radix.RadioItem
+          key={choice.value}
+          value={choice.value}
+          disabled={choice.disabled ?? false}
+          className={classNames(menuItem, 'h-auto min-h-28 py-4 pl-28')}
+        >
           <Radix.ItemIndicator className="absolute top-8 left-8">
             <Check size={14} strokeWidth={2} aria-hidden />
           </Radix.ItemIndicator>
@@ -79,7 +123,15 @@ export function DropdownMenuRadio<Value extends string>({ value, onChange, choic
   )
 }
 
-export function DropdownMenuSub({ label, icon: Icon, children }: { label: string; icon?: LucideIcon | undefined; children: ReactNode }) {
+export function DropdownMenuSub({
+  label,
+  icon: Icon,
+  children,
+}: {
+  label: string
+  icon?: LucideIcon | undefined
+  children: ReactNode
+}) {
   return (
     <Radix.Sub>
       <Radix.SubTrigger className={classNames(menuItem, 'opened:bg-selected')}>

@@ -35,7 +35,15 @@ export function ErrorState({ what, message, code, hint, details, onRetry, classN
               Try again
             </Button>
           )}
-          <Button variant="ghost" onClick={() => void navigator.clipboard.writeText(report).then(() => setCopied(true), () => setCopied(false))}>
+          <Button
+            variant="ghost"
+            onClick={() =>
+              void navigator.clipboard.writeText(report).then(
+                () => setCopied(true),
+                () => setCopied(false),
+              )
+            }
+          >
             <Copy size={14} strokeWidth={1.75} aria-hidden />
             <span aria-live="polite">{copied ? 'Copied' : 'Copy details'}</span>
           </Button>

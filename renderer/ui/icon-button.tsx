@@ -20,7 +20,16 @@ export type IconButtonProps = Omit<ComponentProps<'button'>, 'children' | 'aria-
   tooltipSide?: 'top' | 'right' | 'bottom' | 'left' | undefined
 }
 
-export function IconButton({ icon: Icon, label, keys, size = 'medium', pressed, tooltipSide, className, ...rest }: IconButtonProps) {
+export function IconButton({
+  icon: Icon,
+  label,
+  keys,
+  size = 'medium',
+  pressed,
+  tooltipSide,
+  className,
+  ...rest
+}: IconButtonProps) {
   const { box, icon } = sizes[size]
   return (
     <Tooltip label={label} keys={keys} side={tooltipSide}>

@@ -15,7 +15,16 @@ type PopoverProps = {
 }
 
 /** A small surface beside its button, for reading or for a few controls. Escape and a click outside close it. */
-export function Popover({ trigger, label, align = 'start', side = 'bottom', open, onOpenChange, className, children }: PopoverProps) {
+export function Popover({
+  trigger,
+  label,
+  align = 'start',
+  side = 'bottom',
+  open,
+  onOpenChange,
+  className,
+  children,
+}: PopoverProps) {
   return (
     <Radix.Root {...(open === undefined ? {} : { open })} {...(onOpenChange ? { onOpenChange } : {})}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -26,7 +35,10 @@ export function Popover({ trigger, label, align = 'start', side = 'bottom', open
           side={side}
           sideOffset={6}
           collisionPadding={8}
-          className={classNames('z-50 max-h-(--radix-popover-content-available-height) w-280 origin-(--radix-popover-content-transform-origin) animate-rise overflow-auto rounded-8 bg-raised p-12 text-13 text-ink shadow-float outline-none', className)}
+          className={classNames(
+            'z-50 max-h-(--radix-popover-content-available-height) w-280 origin-(--radix-popover-content-transform-origin) animate-rise overflow-auto rounded-8 bg-raised p-12 text-13 text-ink shadow-float outline-none',
+            className,
+          )}
         >
           {children}
         </Radix.Content>

@@ -7,7 +7,11 @@ export function RelativeTime({ at, className }: { at: number; className?: string
   const text = useTime((now) => agoText(at, now))
   const date = new Date(at)
   return (
-    <time dateTime={date.toISOString()} title={date.toLocaleString()} className={classNames('figures whitespace-nowrap', className)}>
+    <time
+      dateTime={date.toISOString()}
+      title={date.toLocaleString()}
+      className={classNames('figures whitespace-nowrap', className)}
+    >
       {text}
     </time>
   )

@@ -7,7 +7,10 @@ export function ScrollArea({ className, label, ...rest }: ComponentProps<'div'> 
     <div
       {...(label ? { role: 'region', 'aria-label': label, tabIndex: 0 } : {})}
       {...rest}
-      className={classNames('ring-inside min-h-0 min-w-0 overflow-auto overscroll-contain [scrollbar-width:thin]', className)}
+      className={classNames(
+        'ring-inside min-h-0 min-w-0 overflow-auto overscroll-contain [scrollbar-width:thin]',
+        className,
+      )}
     />
   )
 }

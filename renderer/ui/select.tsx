@@ -17,13 +17,24 @@ type SelectProps<Value extends string> = {
   className?: string | undefined
 }
 
-export function Select<Value extends string>({ label, id, value, onChange, choices, disabled, className }: SelectProps<Value>) {
+export function Select<Value extends string>({
+  label,
+  id,
+  value,
+  onChange,
+  choices,
+  disabled,
+  className,
+}: SelectProps<Value>) {
   return (
     <Radix.Root value={value} onValueChange={(next) => onChange(next as Value)} disabled={disabled ?? false}>
       <Radix.Trigger
         id={id}
         aria-label={label}
-        className={classNames('inline-flex h-28 min-w-120 items-center justify-between gap-8 rounded-6 border border-line-control bg-field pr-6 pl-10 text-13 text-ink transition-colors select-none hover:border-ink off:border-line off:text-disabled', className)}
+        className={classNames(
+          'inline-flex h-28 min-w-120 items-center justify-between gap-8 rounded-6 border border-line-control bg-field pr-6 pl-10 text-13 text-ink transition-colors select-none hover:border-ink off:border-line off:text-disabled',
+          className,
+        )}
       >
         <span className="truncate">
           <Radix.Value />
@@ -31,10 +42,20 @@ export function Select<Value extends string>({ label, id, value, onChange, choic
         <ChevronsUpDown size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-muted" />
       </Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content position="popper" sideOffset={4} collisionPadding={8} className={classNames(menuSurface, 'min-w-(--radix-select-trigger-width)')}>
+        <Radix.Content
+          position="popper"
+          sideOffset={4}
+          collisionPadding={8}
+          className={classNames(menuSurface, 'min-w-(--radix-select-trigger-width)')}
+        >
           <Radix.Viewport>
             {choices.map((choice) => (
-              <Radix.Item key={choice.value} value={choice.value} disabled={choice.disabled ?? false} className={classNames(menuItem, 'pr-28')}>
+              <Radix.Item
+                key={choice.value}
+                value={choice.value}
+                disabled={choice.disabled ?? false}
+                className={classNames(menuItem, 'pr-28')}
+              >
                 <Radix.ItemText>{choice.label}</Radix.ItemText>
                 <Radix.ItemIndicator className="absolute right-8">
                   <Check size={14} strokeWidth={2} aria-hidden />

@@ -23,9 +23,17 @@ type SkeletonProps = {
 export function Skeleton({ label, lines = [0.7, 0.9, 0.55], className }: SkeletonProps) {
   return (
     <Delayed>
-      <div role="status" aria-label={label} className={classNames('flex animate-appear flex-col gap-10 p-12', className)}>
+      <div
+        role="status"
+        aria-label={label}
+        className={classNames('flex animate-appear flex-col gap-10 p-12', className)}
+      >
         {lines.map((width, index) => (
-          <div key={index} className="h-10 animate-breathe rounded-4 bg-pressed" style={{ width: `${width * 100}%`, animationDelay: `${index * 120}ms` }} />
+          <div
+            key={index}
+            className="h-10 animate-breathe rounded-4 bg-pressed"
+            style={{ width: `${width * 100}%`, animationDelay: `${index * 120}ms` }}
+          />
         ))}
       </div>
     </Delayed>

@@ -24,7 +24,10 @@ export function SplitPanes({ id, direction, layout, onLayoutChange, className, c
       {...(layout ? { defaultLayout: layout } : {})}
       {...(onLayoutChange
         ? {
-            onLayoutChanged: (now: Layout, meta: { isUserInteraction: boolean; requestedLayout?: Layout | undefined }) => {
+            onLayoutChanged: (
+              now: Layout,
+              meta: { isUserInteraction: boolean; requestedLayout?: Layout | undefined },
+            ) => {
               if (meta.isUserInteraction) onLayoutChange(meta.requestedLayout ?? now)
             },
           }
@@ -52,7 +55,18 @@ type PaneProps = {
   children: ReactNode
 }
 
-export function Pane({ id, size, least, most, keepsPixels = false, collapsible = false, panelRef, onResize, className, children }: PaneProps) {
+export function Pane({
+  id,
+  size,
+  least,
+  most,
+  keepsPixels = false,
+  collapsible = false,
+  panelRef,
+  onResize,
+  className,
+  children,
+}: PaneProps) {
   return (
     <Panel
       id={id}

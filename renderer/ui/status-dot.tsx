@@ -36,7 +36,16 @@ const shapes: Record<Status, React.ReactNode> = {
   needs: <path d="M6 1.4 10.6 6 6 10.6 1.4 6Z" fill="currentColor" strokeLinejoin="round" />,
   failed: <path d="m3.2 3.2 5.6 5.6m0-5.6L3.2 8.8" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" />,
   unread: <circle cx="6" cy="6" r="3.25" fill="currentColor" />,
-  done: <path d="m2.6 6.3 2.3 2.3 4.5-5" fill="none" stroke="currentColor" strokeWidth="1.5" strokeLinecap="round" strokeLinejoin="round" />,
+  done: (
+    <path
+      d="m2.6 6.3 2.3 2.3 4.5-5"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="1.5"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    />
+  ),
   paused: <path d="M4.25 3v6m3.5-6v6" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" />,
 }
 

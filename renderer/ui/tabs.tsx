@@ -2,7 +2,12 @@ import { Tabs as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
 
-export type Tab<Value extends string = string> = { value: Value; label: ReactNode; badge?: ReactNode | undefined; content: ReactNode }
+export type Tab<Value extends string = string> = {
+  value: Value
+  label: ReactNode
+  badge?: ReactNode | undefined
+  content: ReactNode
+}
 
 type TabsProps<Value extends string> = {
   /** Accessible name of the row of tabs. */
@@ -18,9 +23,16 @@ type TabsProps<Value extends string> = {
 /** Only the chosen tab is mounted. Left, Right, Home and End move between tabs. */
 export function Tabs<Value extends string>({ label, value, onChange, tabs, actions, className }: TabsProps<Value>) {
   return (
-    <Radix.Root value={value} onValueChange={(next) => onChange(next as Value)} className={classNames('flex min-h-0 min-w-0 flex-col', className)}>
+    <Radix.Root
+      value={value}
+      onValueChange={(next) => onChange(next as Value)}
+      className={classNames('flex min-h-0 min-w-0 flex-col', className)}
+    >
       <div className="flex h-36 shrink-0 items-center gap-8 border-b border-line pr-8 pl-4">
-        <Radix.List aria-label={label} className="flex h-full min-w-0 grow items-stretch overflow-x-auto [scrollbar-width:none]">
+        <Radix.List
+          aria-label={label}
+          className="flex h-full min-w-0 grow items-stretch overflow-x-auto [scrollbar-width:none]"
+        >
           {tabs.map((tab) => (
             <Radix.Trigger
               key={tab.value}
@@ -35,7 +47,11 @@ export function Tabs<Value extends string>({ label, value, onChange, tabs, actio
         {actions}
       </div>
       {tabs.map((tab) => (
-        <Radix.Content key={tab.value} value={tab.value} className="ring-inside min-h-0 grow overflow-auto data-[state=inactive]:hidden">
+        <Radix.Content
+          key={tab.value}
+          value={tab.value}
+          className="ring-inside min-h-0 grow overflow-auto data-[state=inactive]:hidden"
+        >
           {tab.content}
         </Radix.Content>
       ))}

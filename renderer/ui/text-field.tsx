@@ -17,7 +17,19 @@ type TextFieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'size
   mono?: boolean | undefined
 }
 
-export function TextField({ label, labelHidden = false, value, onChange, icon: Icon, hint, error, end, mono = false, className, ...rest }: TextFieldProps) {
+export function TextField({
+  label,
+  labelHidden = false,
+  value,
+  onChange,
+  icon: Icon,
+  hint,
+  error,
+  end,
+  mono = false,
+  className,
+  ...rest
+}: TextFieldProps) {
   const id = useId()
   const below = error ?? hint
   return (
@@ -41,12 +53,18 @@ export function TextField({ label, labelHidden = false, value, onChange, icon: I
           onChange={(event) => onChange(event.target.value)}
           aria-invalid={error ? true : undefined}
           aria-describedby={below ? `${id}-below` : undefined}
-          className={classNames('h-full min-w-0 grow bg-transparent text-ink outline-none disabled:text-disabled', mono ? 'font-mono text-12' : 'text-13')}
+          className={classNames(
+            'h-full min-w-0 grow bg-transparent text-ink outline-none disabled:text-disabled',
+            mono ? 'font-mono text-12' : 'text-13',
+          )}
         />
         {end}
       </div>
       {below && (
-        <p id={`${id}-below`} className={classNames('flex items-start gap-4 text-12', error ? 'text-failed' : 'text-muted')}>
+        <p
+          id={`${id}-below`}
+          className={classNames('flex items-start gap-4 text-12', error ? 'text-failed' : 'text-muted')}
+        >
           {error && <CircleAlert size={13} strokeWidth={1.75} aria-hidden className="mt-2 shrink-0" />}
           <span>{below}</span>
         </p>

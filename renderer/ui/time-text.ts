@@ -20,5 +20,9 @@ export function agoText(at: number, now: number, locale?: string): string {
   if (past < day) return `${Math.floor(past / hour)}h`
   if (past < 7 * day) return `${Math.floor(past / day)}d`
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear()
-  return new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', ...(sameYear ? {} : { year: 'numeric' }) }).format(at)
+  return new Intl.DateTimeFormat(locale, {
+    month: 'short',
+    day: 'numeric',
+    ...(sameYear ? {} : { year: 'numeric' }),
+  }).format(at)
 }

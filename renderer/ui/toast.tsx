@@ -23,14 +23,16 @@ export function Toaster() {
       toastOptions={{
         unstyled: true,
         classNames: {
-          toast: 'group flex w-(--width) font-sans items-start gap-8 rounded-8 bg-raised py-10 pr-32 pl-12 text-13 text-ink shadow-float',
+          toast:
+            'group flex w-(--width) font-sans items-start gap-8 rounded-8 bg-raised py-10 pr-32 pl-12 text-13 text-ink shadow-float',
           icon: 'mt-2 shrink-0',
           content: 'min-w-0 grow',
           title: 'font-medium',
           description: 'text-12 text-muted break-words',
           actionButton: 'shrink-0 rounded-4 px-6 text-12 font-medium text-accent-ink hover:bg-hover h-20',
           cancelButton: 'shrink-0 rounded-4 px-6 text-12 text-muted hover:bg-hover h-20',
-          closeButton: 'absolute top-8 right-8 grid size-24 place-items-center rounded-4 text-faint hover:bg-hover hover:text-ink',
+          closeButton:
+            'absolute top-8 right-8 grid size-24 place-items-center rounded-4 text-faint hover:bg-hover hover:text-ink',
         },
       }}
     />
@@ -60,6 +62,7 @@ export const toast = {
   note: (title: string, more: ToastOptions = {}) => sonner.info(title, options(more)),
   warn: (title: string, more: ToastOptions = {}) => sonner.warning(title, options(more)),
   /** Stays until it is closed, so that it can be read and acted on. */
-  failed: (title: string, more: ToastOptions = {}) => sonner.error(title, options({ lasts: Number.POSITIVE_INFINITY, ...more })),
+  failed: (title: string, more: ToastOptions = {}) =>
+    sonner.error(title, options({ lasts: Number.POSITIVE_INFINITY, ...more })),
   dismiss: (id: string) => sonner.dismiss(id),
 }
