@@ -1,0 +1,47 @@
+/** Per model: after repeated failures background work stops asking for a while (M-83). Times in milliseconds. */
+type Circuit = { state: 'closed' | 'open' | 'probing'; failures: number[]; openUntil: number; openFor: number }
+
+const limit = 5
+const within = 120_000
+const firstPause = 30_000
+const longestPause = 300_000
+
+export class Circuits {
+  readonly #circuits = new Map<string, Circuit>()
+
+  /** Null: go ahead. Else when the circuit may be tried again. A person's own turn always passes, as the probe. */
+  openUntil(model: string, interactive: boolean, now: number): number | null {
+    const circuit = this.#circuits.get(model)
+    if (!circuit || circuit.state === 'closed') return null
+    if (interactive || (circuit.state === 'open' && now >= circuit.openUntil)) {
+      circuit.state = 'probing'
+      return null
+    }
+    return Math.max(circuit.openUntil, now)
+  }
+
+  succeeded(model: string): void {
+    this.#circuits.delete(model)
+  }
+
+  failed(model: string, now: number): void {
+    const circuit = this.#circuits.get(model) ?? { state: 'closed', failures: [], openUntil: 0, openFor: 0 }
+    this.#circuits.set(model, circuit)
+    if (circuit.state === 'probing') return open(circuit, Math.min(circuit.openFor * 2, longestPause), now)
+    circuit.failures = [...circuit.failures.filter((at) => now - at < within), now]
+    if (circuit.state === 'closed' && circuit.failures.length >= limit) open(circuit, firstPause, now)
+  }
+
+  /** A probe that was stopped, or failed for a reason that does not count, proves nothing. */
+  unproven(model: string): void {
+    const circuit = this.#circuits.get(model)
+    if (circuit?.state === 'probing') circuit.state = 'open'
+  }
+}
+
+function open(circuit: Circuit, pause: number, now: number): void {
+  circuit.state = 'open'
+  circuit.failures = []
+  circuit.openFor = pause
+  circuit.openUntil = now + pause
+}
