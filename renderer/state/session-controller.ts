@@ -1,0 +1,186 @@
+/** What a person can do to a session, as one object: each call carries its own request id and throws `LatheError` (S-27). */
+import type { StoreApi } from 'zustand/vanilla'
+import { newId } from '../../preload/contract/ids.ts'
+import { sliceItems } from '../../preload/contract/limits.ts'
+import type { ApprovalDecision, Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
+import type { StopReply, SubmitReply } from '../../preload/contract/routes.ts'
+import type { ApprovalMode, FollowUp, SessionHeader, Steer } from '../../preload/contract/session.ts'
+import { asLatheError, type SessionClient } from './session-client.ts'
+import { prependItems, type SessionState, type Unsent } from './session-store.ts'
+
+export type Message = { text: string; attachments: Attachment[] }
+type WhenBusy = 'refuse' | 'queue' | 'steer'
+type Answer = { choices?: string[]; text?: string; secret?: string; declined?: boolean }
+
+export type SessionController = {
+  /** Sends a message. It is on screen before the host has answered; a refusal stays with it as "Not sent" and is thrown too. */
+  submit(message: Message, whenBusy: WhenBusy): Promise<SubmitReply>
+  /** The same message under the same request id, so that a lost answer cannot send it twice (T-13). */
+  tryAgain(requestId: string): Promise<SubmitReply>
+  /** Takes a refused message off the screen and answers it, for the composer. */
+  takeUnsent(requestId: string): Message | null
+  /** Stops the running turn; null where none runs. */
+  stop(): Promise<StopReply | null>
+  retry(turnId: string, model?: string): Promise<SubmitReply>
+  continueTurn(turnId: string): Promise<SubmitReply>
+  editSteer(steerId: string, message: Message): Promise<{ done: boolean }>
+  /** Null where the agent has taken it already. */
+  withdrawSteer(steerId: string): Promise<Steer | null>
+  sendSteerNow(steerId: string): Promise<'delivered' | 'next_step' | 'taken' | 'not_running'>
+  editFollowUp(id: string, revision: number, message: Message): Promise<FollowUp>
+  moveFollowUp(id: string, before: string | null): Promise<void>
+  removeFollowUp(id: string): Promise<FollowUp>
+  clearFollowUps(): Promise<FollowUp[]>
+  steerFollowUp(id: string): Promise<void>
+  startFollowUp(id: string): Promise<SubmitReply>
+  pauseQueue(): Promise<void>
+  resumeQueue(): Promise<void>
+  answerApproval(approval: ItemOf<'approval'>, decision: ApprovalDecision, more?: { scope?: 'workspace' | 'always'; feedback?: string }): Promise<void>
+  answerQuestion(questionId: string, answer: Answer): Promise<void>
+  continueRecovery(recoveryId: string): Promise<SubmitReply>
+  dismissRecovery(recoveryId: string): Promise<void>
+  releaseHold(): Promise<void>
+  configure(settings: { model?: string | null; effort?: string | null; approvalMode?: ApprovalMode; forApproval?: string }): Promise<SessionHeader>
+  /** Runs the person's own command line (T-25). */
+  runCommand(line: string): Promise<{ itemId: string }>
+  stopCommand(itemId: string): Promise<void>
+  /** Loads the slice before the oldest item held. */
+  loadOlder(): Promise<void>
+  /** Loads older slices until the item is there; false where the session has no such item. */
+  reveal(itemId: string): Promise<boolean>
+  /** The item with its full text (S-58). */
+  loadItem(itemId: string): Promise<Item>
+}
+
+export function createSessionController(sessionId: string, store: StoreApi<SessionState>, client: SessionClient): SessionController {
+  const act = () => ({ requestId: newId(), sessionId })
+
+  async function asked<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call
+    } catch (thrown) {
+      throw asLatheError(thrown)
+    }
+  }
+
+  function setUnsent(requestId: string, change: (one: Unsent) => Unsent | null): void {
+    store.setState(({ unsent }) => ({
+      unsent: unsent.flatMap((one) => (one.requestId === requestId ? (change(one) ?? []) : one)),
+    }))
+  }
+
+  async function send(one: Unsent): Promise<SubmitReply> {
+    const whenBusy = one.as === 'followUp' ? 'queue' : one.as === 'steer' ? 'steer' : 'refuse'
+    const { requestId, text, attachments } = one
+    try {
+      const reply = await client.session.submit({ requestId, sessionId, text, attachments, whenBusy })
+      // A started turn's bubble waits for the event that replaces it; what joined a list is drawn by that list.
+      if (reply.accepted !== 'started') setUnsent(requestId, () => null)
+      return reply
+    } catch (thrown) {
+      const error = asLatheError(thrown)
+      setUnsent(requestId, (sent) => ({ ...sent, refusal: error.toBody() }))
+      throw error
+    }
+  }
+
+  const controller: SessionController = {
+    submit({ text, attachments }, whenBusy) {
+      const running = store.getState().view?.header.currentTurnId != null
+      const as = !running || whenBusy === 'refuse' ? 'turn' : whenBusy === 'queue' ? 'followUp' : 'steer'
+      const one: Unsent = { requestId: newId(), text, attachments, as, at: Date.now(), refusal: null }
+      store.setState(({ unsent }) => ({ unsent: [...unsent, one] }))
+      return send(one)
+    },
+    tryAgain(requestId) {
+      const one = store.getState().unsent.find((each) => each.requestId === requestId)
+      if (!one) return Promise.reject(asLatheError(new Error('This message is no longer waiting.')))
+      setUnsent(requestId, (each) => ({ ...each, refusal: null }))
+      return send(one)
+    },
+    takeUnsent(requestId) {
+      const one = store.getState().unsent.find((each) => each.requestId === requestId)
+      if (!one?.refusal) return null
+      setUnsent(requestId, () => null)
+      return { text: one.text, attachments: one.attachments }
+    },
+    async stop() {
+      const turnId = store.getState().view?.header.currentTurnId
+      return turnId ? await asked(client.session.stop({ ...act(), turnId })) : null
+    },
+    retry: (turnId, model) => asked(client.session.retry({ ...act(), turnId, ...(model === undefined ? {} : { model }) })),
+    continueTurn: (turnId) => asked(client.session.continue({ ...act(), turnId })),
+    editSteer: (steerId, message) => asked(client.steers.edit({ ...act(), steerId, ...message })),
+    async withdrawSteer(steerId) {
+      const { done, steer } = await asked(client.steers.withdraw({ ...act(), steerId }))
+      return done ? (steer ?? null) : null
+    },
+    async sendSteerNow(steerId) {
+      const { sent } = await asked(client.steers.sendNow({ ...act(), steerId }))
+      return sent
+    },
+    editFollowUp: (id, revision, message) => asked(client.followUps.edit({ ...act(), id, revision, ...message })),
+    async moveFollowUp(id, before) {
+      await asked(client.followUps.move({ ...act(), id, before }))
+    },
+    removeFollowUp: (id) => asked(client.followUps.remove({ ...act(), id })),
+    clearFollowUps: () => asked(client.followUps.clear(act())),
+    async steerFollowUp(id) {
+      await asked(client.followUps.steerNow({ ...act(), id }))
+    },
+    startFollowUp: (id) => asked(client.followUps.startNow({ ...act(), id })),
+    async pauseQueue() {
+      await asked(client.followUps.pause(act()))
+    },
+    async resumeQueue() {
+      await asked(client.followUps.resume(act()))
+    },
+    async answerApproval({ id, request }, decision, more = {}) {
+      await asked(client.approvals.answer({ ...act(), approvalId: id, argsHash: request.argsHash, decision, ...more }))
+    },
+    async answerQuestion(questionId, answer) {
+      await asked(client.questions.answer({ ...act(), questionId, ...answer }))
+    },
+    continueRecovery: (recoveryId) => asked(client.recovery.continue({ ...act(), recoveryId })),
+    async dismissRecovery(recoveryId) {
+      await asked(client.recovery.dismiss({ ...act(), recoveryId }))
+    },
+    async releaseHold() {
+      await asked(client.session.releaseHold(act()))
+    },
+    configure: (settings) => asked(client.session.settings({ ...act(), ...settings })),
+    runCommand: (line) => asked(client.session.command({ ...act(), line })),
+    async stopCommand(itemId) {
+      await asked(client.session.stopCommand({ ...act(), itemId }))
+    },
+    async loadOlder() {
+      const { view, older } = store.getState()
+      const first = view?.items[0]
+      if (!first || view.itemsBefore === 0 || older === 'loading') return
+      store.setState({ older: 'loading' })
+      try {
+        const { items, before } = await client.session.items({ sessionId, before: first.id, limit: sliceItems })
+        store.setState(({ view: now }) => ({
+          older: 'idle',
+          // The view may have been opened anew meanwhile; a slice that no longer joins it is dropped.
+          ...(now && now.items[0]?.id === first.id ? { view: prependItems(now, items, before) } : {}),
+        }))
+      } catch (thrown) {
+        store.setState({ older: 'failed' })
+        throw asLatheError(thrown)
+      }
+    },
+    async reveal(itemId) {
+      for (;;) {
+        const { view } = store.getState()
+        if (!view) return false
+        if (view.items.some((item) => item.id === itemId)) return true
+        if (view.itemsBefore === 0) return false
+        await controller.loadOlder()
+        if (store.getState().view?.items.length === view.items.length) return false
+      }
+    },
+    loadItem: (itemId) => asked(client.session.item({ sessionId, itemId })),
+  }
+  return controller
+}

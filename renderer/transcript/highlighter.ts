@@ -1,0 +1,85 @@
+/** Asks the worker for colours. One block may take 500 ms there, then the worker is replaced and the block stays plain (Z-194). */
+import { highlighterTheme } from '../app/theme-palettes.ts'
+import { shownTheme } from '../app/theme.ts'
+
+/** Text, colour (empty: the default), 1 for italic. */
+export type CodeToken = [text: string, colour: string, italic: 0 | 1]
+export type HighlightRequest = { id: number; code: string; language: string; theme: ReturnType<typeof highlighterTheme> }
+export type HighlightAnswer = { id: number; lines: CodeToken[][] | null }
+
+const codeCharsMax = 256 * 1024
+const codeLinesMax = 5_000
+const blockMs = 500
+const keptMax = 200
+
+type Waiting = { resolve: (lines: CodeToken[][] | null) => void; request: HighlightRequest }
+
+let worker: Worker | null = null
+let ids = 0
+const waiting = new Map<number, Waiting>()
+let limit: ReturnType<typeof setTimeout> | undefined
+const kept = new Map<string, CodeToken[][] | null>()
+
+/** The block's lines in colours of the shown theme; null where it stays plain. */
+export function highlight(code: string, language: string): Promise<CodeToken[][] | null> {
+  if (language === '' || code.length > codeCharsMax || lineCount(code) > codeLinesMax) return Promise.resolve(null)
+  const key = keyOf(code, language)
+  const known = kept.get(key)
+  if (known !== undefined) return Promise.resolve(known)
+  return new Promise((resolve) => {
+    const request = { id: ++ids, code, language: language.toLowerCase(), theme: highlighterTheme() }
+    waiting.set(request.id, { resolve: (lines) => resolve(keep(key, lines)), request })
+    worker ??= start()
+    worker.postMessage(request)
+  })
+}
+
+/** What is known already, so that a block scrolled back into view has its colours at once. */
+export function highlighted(code: string, language: string): CodeToken[][] | null {
+  return kept.get(keyOf(code, language)) ?? null
+}
+
+function keyOf(code: string, language: string): string {
+  return `${shownTheme()} ${language} ${code}`
+}
+
+function keep(key: string, lines: CodeToken[][] | null): CodeToken[][] | null {
+  kept.set(key, lines)
+  if (kept.size > keptMax) kept.delete(kept.keys().next().value!)
+  return lines
+}
+
+function start(): Worker {
+  const fresh = new Worker(new URL('./highlight-worker.ts', import.meta.url), { type: 'module' })
+  fresh.addEventListener('message', ({ data }: MessageEvent<HighlightAnswer | { id: number; started: true }>) => {
+    clearTimeout(limit)
+    if ('started' in data) limit = setTimeout(() => giveUp(data.id), blockMs)
+    else settle(data.id, data.lines)
+  })
+  fresh.addEventListener('error', () => {
+    for (const id of [...waiting.keys()]) settle(id, null)
+  })
+  return fresh
+}
+
+/** Ends the worker that is stuck in a block; the others start over in a new one. */
+function giveUp(id: number): void {
+  worker?.terminate()
+  worker = null
+  settle(id, null)
+  if (waiting.size === 0) return
+  worker = start()
+  for (const { request } of waiting.values()) worker.postMessage(request)
+}
+
+function settle(id: number, lines: CodeToken[][] | null): void {
+  const one = waiting.get(id)
+  waiting.delete(id)
+  one?.resolve(lines)
+}
+
+function lineCount(code: string): number {
+  let count = 1
+  for (let at = code.indexOf('\n'); at >= 0; at = code.indexOf('\n', at + 1)) count++
+  return count
+}

@@ -1,0 +1,166 @@
+/**
+ * What the transcript shows, as a list: items of the view, an end row for each settled turn, activity groups that stand
+ * for many (S-61), earlier attempts of a retried turn (T-179), messages not yet taken in. Pure, and rows that did not
+ * change are the same objects as before, so only what changed is drawn again.
+ */
+import type { Item, ItemOf } from '../../preload/contract/items.ts'
+import type { ChangedFile, SessionView, Turn } from '../../preload/contract/session.ts'
+import type { Unsent } from '../state/session-store.ts'
+
+export type Activity = ItemOf<'reasoning'> | ItemOf<'tool'>
+
+type ItemRow<K extends Item['kind']> = { kind: K; id: string; turnId: string | null; item: ItemOf<K> }
+type UserRow = ItemRow<'user'> & {
+  /** Where the message came from, unless a person typed it. */
+  origin: Turn['source'] | null
+  /** The turn goes on from an unfinished one: drawn as a small mark (T-181). */
+  continues: boolean
+}
+type TurnEndRow = { kind: 'turnEnd'; id: string; turnId: string; turn: Turn; changes: ChangedFile[]; newest: boolean }
+export type GroupRow = {
+  kind: 'group'
+  id: string
+  turnId: string | null
+  items: Activity[]
+  /** How many of `items` are shown below it; 0 while folded. */
+  shown: number
+  running: boolean
+}
+type AttemptRow = { kind: 'attempt'; id: string; turnId: string; turn: Turn; open: boolean }
+type UnsentRow = { kind: 'unsent'; id: string; turnId: null; unsent: Unsent }
+type UnknownRow = { kind: 'unknown'; id: string; turnId: string | null; named: string }
+
+export type Row =
+  | UserRow
+  | ItemRow<'text'>
+  | ItemRow<'reasoning'>
+  | ItemRow<'tool'>
+  | ItemRow<'approval'>
+  | ItemRow<'question'>
+  | ItemRow<'notice'>
+  | ItemRow<'error'>
+  | TurnEndRow
+  | GroupRow
+  | AttemptRow
+  | UnsentRow
+  | UnknownRow
+export type RowKind = Row['kind']
+export type RowOf<K extends RowKind> = Extract<Row, { kind: K }>
+
+/** What a person opened, by the id of a group or attempt row; for a group, how many of its items. */
+export type Opened = ReadonlyMap<string, number>
+export const groupPage = 50
+/** Activities that stay in sight at the end of a running turn. */
+const runningKept = 5
+
+const itemKinds = new Set<string>(['user', 'text', 'reasoning', 'tool', 'approval', 'question', 'notice', 'error'])
+
+export function buildRows(view: SessionView, unsent: readonly Unsent[], opened: Opened, foldOver: number, previous: readonly Row[] = []): Row[] {
+  const turns = new Map(view.turns.map((turn) => [turn.id, turn]))
+  const retried = new Map(view.turns.flatMap((turn) => (turn.retryOf ? [[turn.retryOf, turn.id] as const] : [])))
+  const newestTurn = view.turns.at(-1)?.id
+  const rows: Row[] = []
+  let activities: Activity[] = []
+
+  function flushActivities(): void {
+    if (activities.length === 0) return
+    rows.push(...foldActivities(activities, turns, opened, foldOver))
+    activities = []
+  }
+  function endTurn(turnId: string | null): void {
+    flushActivities()
+    const turn = turnId === null ? undefined : turns.get(turnId)
+    if (!turn?.outcome) return
+    const changes = view.changes.filter((file) => file.turnId === turn.id)
+    rows.push({ kind: 'turnEnd', id: `end:${turn.id}`, turnId: turn.id, turn, changes, newest: turn.id === newestTurn })
+  }
+
+  let current: string | null = null
+  let hiddenAttempt: string | null = null
+  for (const item of view.items) {
+    if (!item.visible) continue
+    // Items of no turn (the person's own commands) stand inside whatever turn goes on around them.
+    if (item.turnId !== null && item.turnId !== current) {
+      if (hiddenAttempt === null) endTurn(current)
+      else flushActivities()
+      current = item.turnId
+      hiddenAttempt = null
+      const turn = turns.get(current)
+      if (turn && retried.has(current)) {
+        const id = `attempt:${current}`
+        rows.push({ kind: 'attempt', id, turnId: current, turn, open: opened.has(id) })
+        if (!opened.has(id)) hiddenAttempt = current
+      }
+    }
+    if (hiddenAttempt !== null && item.turnId === hiddenAttempt) continue
+    if (item.kind === 'reasoning' || item.kind === 'tool') {
+      activities.push(item)
+      continue
+    }
+    // An approval that was allowed is told by its tool's card.
+    if (item.kind === 'approval' && item.state === 'allowed') continue
+    flushActivities()
+    rows.push(itemRow(item, turns))
+  }
+  if (hiddenAttempt === null) endTurn(current)
+  else flushActivities()
+  for (const one of unsent) {
+    if (one.as === 'turn' || one.refusal) rows.push({ kind: 'unsent', id: `unsent:${one.requestId}`, turnId: null, unsent: one })
+  }
+  return keepEqual(rows, previous)
+}
+
+function itemRow(item: Item, turns: ReadonlyMap<string, Turn>): Row {
+  const { id, turnId } = item
+  if (!itemKinds.has(item.kind)) return { kind: 'unknown', id, turnId, named: String(item.kind) }
+  if (item.kind !== 'user') return { kind: item.kind, id, turnId, item } as Row
+  const turn = turnId === null ? undefined : turns.get(turnId)
+  const opening = turn?.userItemId === id
+  const origin = opening && turn && turn.source !== 'person' && turn.source !== 'follow_up' ? turn.source : null
+  return { kind: 'user', id, turnId, item, origin, continues: opening && turn?.continues !== undefined }
+}
+
+/** Between two texts: few as they are; many behind one line, the newest kept in sight while the turn runs. */
+function foldActivities(items: Activity[], turns: ReadonlyMap<string, Turn>, opened: Opened, foldOver: number): Row[] {
+  const first = items[0]!
+  const last = items.at(-1)!
+  const running = last.turnId !== null && turns.get(last.turnId)?.outcome === null
+  const folded = running ? items.slice(0, -runningKept) : items
+  if (folded.length === 0 || items.length <= foldOver) return items.map((item) => itemRow(item, turns))
+  const id = `group:${first.id}`
+  const shown = Math.min(opened.get(id) ?? 0, folded.length)
+  const kept = items.slice(folded.length)
+  return [
+    { kind: 'group', id, turnId: first.turnId, items: folded, shown, running },
+    ...folded.slice(0, shown).map((item) => itemRow(item, turns)),
+    ...kept.map((item) => itemRow(item, turns)),
+  ]
+}
+
+/** Rows equal to one of before are that one. */
+function keepEqual(rows: Row[], previous: readonly Row[]): Row[] {
+  if (previous.length === 0) return rows
+  const before = new Map(previous.map((row) => [row.id, row]))
+  let same = rows.length === previous.length
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at]!
+    const old = before.get(row.id)
+    if (old && equalRows(old, row)) rows[at] = old
+    if (rows[at] !== previous[at]) same = false
+  }
+  return same ? (previous as Row[]) : rows
+}
+
+function equalRows(a: Row, b: Row): boolean {
+  const left = a as unknown as Record<string, unknown>
+  const right = b as unknown as Record<string, unknown>
+  return Object.keys(right).every((key) => {
+    const [one, other] = [left[key], right[key]]
+    return one === other || (Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((each, at) => each === other[at]))
+  })
+}
+
+/** Where a row's position in the whole session begins: hidden older items are counted before the first row. */
+export function positionOf(index: number, itemsBefore: number): number {
+  return itemsBefore + index + 1
+}
