@@ -26,7 +26,7 @@ function matchWord(text: string, lower: string, word: string): { score: number; 
   const whole = bestWhole(lower, word)
   if (whole >= 0) {
     const starts = whole === 0 || boundary.test(text[whole - 1] ?? '')
-    return { score: word.length * 4 + (starts ? 12 : 0) + (whole === 0 ? 6 : 0), at: Array.from(word, (_, index) => whole + index).slice(0, word.length) }
+    return { score: word.length * 4 + (starts ? 12 : 0) + (whole === 0 ? 6 : 0), at: Array.from({ length: word.length }, (_, index) => whole + index) }
   }
   const at: number[] = []
   let score = 0

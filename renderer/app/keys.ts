@@ -27,7 +27,7 @@ function writePress({ modifiers: held, key }: Press): string {
 }
 
 /** The one way to write a binding, so that equal bindings are equal strings; null where it is none. */
-export function canonicalKeys(text: string): string | null {
+export function canonicalKeys(text: string, mac: boolean = isMac): string | null {
   const presses = text.trim().split(/\s+/)
   if (presses.length === 0 || presses.length > 2) return null
   const written: string[] = []
@@ -35,6 +35,8 @@ export function canonicalKeys(text: string): string | null {
     const press = parsePress(one)
     if (press.key === '' || [...press.modifiers].some((modifier) => !modifiers.includes(modifier))) return null
     if (press.key.length === 1) press.key = press.key.toUpperCase()
+    // Elsewhere than on a Mac, Control is what `Mod` stands for.
+    if (!mac && press.modifiers.delete('Ctrl')) press.modifiers.add('Mod')
     written.push(writePress(press))
   }
   return written.join(' ')
@@ -50,7 +52,7 @@ function tinykeysBinding(binding: string): string {
       const { modifiers: held, key } = parsePress(one)
       const alt = held.has('Alt')
       const name = alt && /^[A-Z]$/.test(key) ? `Key${key}` : alt && /^[0-9]$/.test(key) ? `Digit${key}` : key === '`' ? 'Backquote' : key
-      const before = modifiers
+      const before: string[] = modifiers
         .filter((modifier) => held.has(modifier))
         .map((modifier) => (modifier === 'Mod' ? '$mod' : modifier === 'Ctrl' ? 'Control' : modifier))
       // On many layouts a symbol needs Shift: whether it is held says nothing about what was meant.
@@ -120,6 +122,8 @@ export function terminalKeeps(binding: string, mac: boolean = isMac): boolean {
 
 export interface BoundCommand {
   id: string
+  /** Acts only while a terminal has the focus, and then before others on the same keys. */
+  inTerminal: boolean
   /** Null where the person unbound it. */
   keys: string | null
   /** The person's choice, not the default: wins where two share a key. */
@@ -127,27 +131,35 @@ export interface BoundCommand {
 }
 
 /** Every command's binding: the person's (`settings.keys`), else the default. */
-export function effectiveKeys(commands: readonly { id: string; keys?: string }[], overrides: Record<string, string | null>): BoundCommand[] {
-  return commands.map(({ id, keys }) => {
-    if (!(id in overrides)) return { id, keys: keys ? canonicalKeys(keys) : null, chosen: false }
-    const wanted = overrides[id]
-    return { id, keys: wanted ? canonicalKeys(wanted) : null, chosen: true }
+export function effectiveKeys(commands: readonly { id: string; keys?: string; inTerminal?: boolean }[], overrides: Record<string, string | null>): BoundCommand[] {
+  return commands.map(({ id, keys, inTerminal = false }) => {
+    const chosen = id in overrides
+    const wanted = chosen ? overrides[id] : keys
+    return { id, inTerminal, keys: wanted ? canonicalKeys(wanted) : null, chosen }
   })
 }
 
-/** Commands by binding, chosen ones first. */
+/** Commands by binding, those of the terminal first, then chosen ones. */
 function byKeys(bound: readonly BoundCommand[]): Map<string, BoundCommand[]> {
   const map = new Map<string, BoundCommand[]>()
   for (const one of bound) {
     if (one.keys === null) continue
-    map.set(one.keys, [...(map.get(one.keys) ?? []), one].sort((a, b) => Number(b.chosen) - Number(a.chosen)))
+    const wanting = [...(map.get(one.keys) ?? []), one]
+    map.set(one.keys, wanting.sort((a, b) => Number(b.inTerminal) - Number(a.inTerminal) || Number(b.chosen) - Number(a.chosen)))
   }
   return map
 }
 
-/** Bindings that more than one command wants, with their ids: shown as conflicts, never settled silently (S-177). */
+/** Ids of commands that share their keys with another one of the same place, by id: shown, never settled silently (S-177). */
 export function keyConflicts(bound: readonly BoundCommand[]): Map<string, string[]> {
-  return new Map([...byKeys(bound)].filter(([, wanting]) => wanting.length > 1).map(([keys, wanting]) => [keys, wanting.map(({ id }) => id)]))
+  const conflicts = new Map<string, string[]>()
+  for (const wanting of byKeys(bound).values()) {
+    for (const { id, inTerminal } of wanting) {
+      const others = wanting.filter((other) => other.id !== id && other.inTerminal === inTerminal)
+      if (others.length > 0) conflicts.set(id, others.map((other) => other.id))
+    }
+  }
+  return conflicts
 }
 
 const editable = 'input, textarea, select, [contenteditable=""], [contenteditable="true"], [role="textbox"]'
@@ -163,14 +175,14 @@ export function keyPlace(target: EventTarget | null): 'terminal' | 'text' | 'els
  * A `keydown` listener that runs bound commands. `run` answers whether the command did act: if not, the next one bound to
  * the same keys gets its chance, and if none acts the press goes on to the page.
  */
-export function keyListener(bound: readonly BoundCommand[], run: (id: string, place: 'terminal' | 'text' | 'elsewhere') => boolean): (event: KeyboardEvent) => void {
+export function keyListener(bound: readonly BoundCommand[], run: (id: string) => boolean): (event: KeyboardEvent) => void {
   const handlers: Record<string, (event: KeyboardEvent) => void> = {}
   for (const [keys, wanting] of byKeys(bound)) {
     handlers[tinykeysBinding(keys)] = (event) => {
       const place = keyPlace(event.target)
       if (place === 'terminal' && terminalKeeps(keys)) return
       if (place !== 'elsewhere' && !actsInText(keys)) return
-      if (!wanting.some(({ id }) => run(id, place))) return
+      if (!wanting.some(({ id, inTerminal }) => (!inTerminal || place === 'terminal') && run(id))) return
       event.preventDefault()
       event.stopPropagation()
     }

@@ -1,0 +1,19 @@
+/** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
+export interface CommandTargets {
+  changes: { next(): void; previous(): void; nextFile(): void; previousFile(): void }
+  terminal: { find(): void; copy(): void; paste(): void; clear(): void; selectAll(): void; rename(): void; close(): void }
+}
+
+const targets: { [Name in keyof CommandTargets]?: CommandTargets[Name] } = {}
+
+export function commandTarget<Name extends keyof CommandTargets>(name: Name): CommandTargets[Name] | undefined {
+  return targets[name]
+}
+
+/** Stands in for `name` until the answered function is called. */
+export function provideTarget<Name extends keyof CommandTargets>(name: Name, target: CommandTargets[Name]): () => void {
+  Object.assign(targets, { [name]: target })
+  return () => {
+    if (targets[name] === target) delete targets[name]
+  }
+}

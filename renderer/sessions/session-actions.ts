@@ -1,0 +1,159 @@
+/** What a person can do to a session or a workspace, from a menu, the palette or a key: one function each. */
+import { attempt } from '../app/attempt.ts'
+import type { Entry } from '../../preload/contract/session.ts'
+import { undoDeleteMs } from '../../preload/contract/limits.ts'
+import { act, client } from '../state/link.ts'
+import { prefer } from '../state/preferences.ts'
+import { ask, showDialog, showSession, useWindow } from '../state/window-store.ts'
+import { useWorkbench } from '../state/workbench-store.ts'
+import { toast } from '../ui/toast.tsx'
+
+function entryOf(sessionId: string): Entry | undefined {
+  return useWorkbench.getState().entries.get(sessionId)
+}
+
+/** The folder a new session starts in: that of the session on screen, else the one opened last. */
+export function currentWorkspace(): string | null {
+  const { sessionId } = useWindow.getState()
+  const { workspaces } = useWorkbench.getState()
+  const ofSession = sessionId ? (entryOf(sessionId)?.workspace ?? opened.get(sessionId)) : undefined
+  if (ofSession) return ofSession
+  return [...workspaces.values()].filter(({ state }) => state === 'present').sort((a, b) => b.openedAt - a.openedAt)[0]?.path ?? null
+}
+
+/** Folders of sessions made here that are in no list yet, because they have no message (S-3). */
+const opened = new Map<string, string>()
+
+export async function newSession(workspace: string | null = currentWorkspace()): Promise<void> {
+  if (workspace === null) return openFolder()
+  await attempt('Could not start a session', async () => {
+    const { sessionId } = await client().sessions.create({ ...act(), workspace })
+    opened.set(sessionId, workspace)
+    showSession(sessionId)
+    focusComposerSoon()
+  })
+}
+
+/** The composer mounts with the session; the focus goes there once it is on screen. */
+function focusComposerSoon(): void {
+  requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-region="composer"] textarea')?.focus()))
+}
+
+/** Opens a folder as a workspace, chosen in the system's own dialog where the host has one, and starts a session in it. */
+export async function openFolder(): Promise<void> {
+  const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
+  if (!native) return showDialog({ kind: 'folder', purpose: 'open' })
+  await attempt('Could not open the folder', async () => {
+    const { path } = await client().host.chooseFolder()
+    if (path !== null) await openWorkspace(path)
+  })
+}
+
+export async function openWorkspace(path: string): Promise<void> {
+  const workspace = await client().workspaces.open({ ...act(), path })
+  useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
+  prefer({ 'onboarding.done': true })
+  await newSession(workspace.path)
+}
+
+export async function openDemo(): Promise<void> {
+  await attempt('Could not open the demo', async () => {
+    const workspace = await client().workspaces.openDemo({ ...act() })
+    await openWorkspace(workspace.path)
+  })
+}
+
+/** A folder that is gone: another one takes its place for all of its sessions at once (S-54). */
+export async function locateFolder(missing: string): Promise<void> {
+  const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
+  if (!native) return showDialog({ kind: 'folder', purpose: 'locate', missing })
+  await attempt('Could not relocate the folder', async () => {
+    const { path } = await client().host.chooseFolder()
+    if (path !== null) await relocate(missing, path)
+  })
+}
+
+export async function relocate(missing: string, to: string): Promise<void> {
+  const workspace = await client().workspaces.locate({ ...act(), path: missing, to })
+  toast.done('Folder found', { detail: `Its sessions now work in ${workspace.path}.` })
+}
+
+export async function forgetWorkspace(path: string): Promise<void> {
+  await attempt('Could not remove the folder', async () => {
+    await client().workspaces.forget({ ...act(), path })
+    useWorkbench.setState((state) => {
+      const workspaces = new Map(state.workspaces)
+      workspaces.delete(path)
+      return { workspaces }
+    })
+  })
+}
+
+export const titleLimit = 200
+
+export async function renameSession(sessionId: string, title: string): Promise<void> {
+  const clean = title.trim().replaceAll(/\s+/g, ' ').slice(0, titleLimit)
+  if (clean === entryOf(sessionId)?.title) return
+  await attempt('Could not rename the session', () => client().sessions.rename({ ...act(), sessionId, title: clean }))
+}
+
+export async function pinSession(sessionId: string, pinned: boolean): Promise<void> {
+  await attempt('Could not pin the session', () => client().sessions.pin({ ...act(), sessionId, pinned }))
+}
+
+export async function archiveSession(sessionId: string, archived: boolean): Promise<void> {
+  const done = await attempt('Could not archive the session', () => client().sessions.archive({ ...act(), sessionId, archived }))
+  if (!done || !archived) return
+  leave(sessionId)
+  toast.done('Session archived', { action: { label: 'Undo', onSelect: () => void archiveSession(sessionId, false) } })
+}
+
+export async function markUnread(sessionId: string): Promise<void> {
+  await attempt('Could not mark the session', () => client().sessions.markRead({ ...act(), sessionId, seq: 0, unread: true }))
+}
+
+/** Deletes; asks only for a running or pinned session (S-53), since it can be undone. */
+export async function deleteSession(sessionId: string): Promise<void> {
+  const entry = entryOf(sessionId)
+  if (entry && (entry.runningSince !== null || entry.pinnedAt !== null)) {
+    const yes = await ask({
+      title: `Delete "${entry.title}"?`,
+      description: entry.runningSince === null ? 'It is pinned. It can be restored for 7 days.' : 'Its turn still runs and is stopped. The session can be restored for 7 days.',
+      confirm: 'Delete session',
+      danger: true,
+    })
+    if (!yes) return
+  }
+  const done = await attempt('Could not delete the session', () => client().sessions.delete({ ...act(), sessionId }))
+  if (!done) return
+  leave(sessionId)
+  toast.note('Session deleted', { lasts: undoDeleteMs, action: { label: 'Undo', onSelect: () => void restore(sessionId) } })
+}
+
+async function restore(sessionId: string): Promise<void> {
+  const done = await attempt('Could not restore the session', () => client().sessions.restore({ ...act(), sessionId }))
+  if (done) showSession(sessionId)
+}
+
+function leave(sessionId: string): void {
+  if (useWindow.getState().sessionId === sessionId) showSession(null)
+}
+
+export async function exportSession(sessionId: string, format: 'md' | 'json' | 'html'): Promise<void> {
+  await attempt('Could not export the session', async () => {
+    const { name, mediaType, text } = await client().sessions.export({ sessionId, format })
+    const url = URL.createObjectURL(new Blob([text], { type: mediaType }))
+    const anchor = Object.assign(document.createElement('a'), { href: url, download: name })
+    anchor.click()
+    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  })
+}
+
+export async function copySessionLink(sessionId: string): Promise<void> {
+  await attempt('Could not copy the link', () => navigator.clipboard.writeText(`lathe://session/${sessionId}`))
+  toast.done('Link copied')
+}
+
+export async function stopTurn(sessionId: string, turnId: string): Promise<void> {
+  await attempt('Could not stop the turn', () => client().session.stop({ ...act(), sessionId, turnId }))
+}

@@ -1,0 +1,146 @@
+/** What this window looks at: the session, the open dialog, the file in the inspector, panes drawn over a narrow window. */
+import { create } from 'zustand'
+import type { ReactNode } from 'react'
+import { client } from './link.ts'
+import { type InspectorTab, prefer, usePreferences } from './preferences.ts'
+
+export type PaletteMode = '' | '>' | '@' | '#' | '?'
+export const settingsPages = ['general', 'appearance', 'models', 'approvals', 'keys', 'storage', 'about'] as const
+export type SettingsPage = (typeof settingsPages)[number]
+
+export type OpenDialog =
+  | { kind: 'palette'; mode: PaletteMode }
+  | { kind: 'settings'; page: SettingsPage }
+  | { kind: 'search' }
+  | { kind: 'shortcuts' }
+  | { kind: 'models' }
+  | { kind: 'connect' }
+  | { kind: 'folder'; purpose: 'open' | 'locate'; missing?: string }
+
+/** A question put before something happens; the promise settles with the answer. */
+export interface Asking {
+  title: string
+  description: ReactNode
+  confirm: string
+  danger?: boolean
+  answer: (yes: boolean) => void
+}
+
+export interface ShownFile {
+  workspace: string
+  path: string
+  line?: number
+  /** Rises with each opening, so that opening the same line again scrolls to it again. */
+  opened: number
+}
+
+export interface WindowState {
+  sessionId: string | null
+  /** An item to bring into view once its session is open (search hit, notification, link). */
+  target: { sessionId: string; itemId: string; words?: string[] } | null
+  dialog: OpenDialog | null
+  asking: Asking | null
+  /** Panes floating over a narrow window; at most one. */
+  overlay: 'list' | 'inspector' | null
+  file: ShownFile | null
+  /** The session whose title is being edited, and where. */
+  renaming: { sessionId: string; place: 'list' | 'title' } | null
+  /** The terminal whose tab is in front. */
+  terminalId: string | null
+  width: number
+}
+
+export const useWindow = create<WindowState>()(() => ({
+  sessionId: null,
+  target: null,
+  dialog: null,
+  asking: null,
+  overlay: null,
+  file: null,
+  renaming: null,
+  terminalId: null,
+  width: typeof innerWidth === 'number' ? innerWidth : 1_200,
+}))
+const { getState, setState } = useWindow
+
+/** Below 900 px side panes float; below 600 px there is one column (S-176). */
+export type Frame = 'wide' | 'medium' | 'narrow'
+export function frameOf(width: number): Frame {
+  return width >= 900 ? 'wide' : width >= 600 ? 'medium' : 'narrow'
+}
+export function useFrame(): Frame {
+  return useWindow((state) => frameOf(state.width))
+}
+
+export function showDialog(dialog: OpenDialog | null): void {
+  setState({ dialog })
+}
+
+/** Asks; answers whether the person said yes. A second question answers the first with no. */
+export function ask(question: Omit<Asking, 'answer'>): Promise<boolean> {
+  getState().asking?.answer(false)
+  return new Promise((resolve) => {
+    setState({
+      asking: {
+        ...question,
+        answer: (yes) => {
+          setState({ asking: null })
+          resolve(yes)
+        },
+      },
+    })
+  })
+}
+
+export function showSession(sessionId: string | null, target?: { itemId: string; words?: string[] }): void {
+  setState({ sessionId, overlay: null, target: sessionId && target ? { sessionId, ...target } : null })
+  prefer({ 'session.last': sessionId })
+}
+
+const panePreference = { list: 'panes.list', inspector: 'panes.inspector', terminal: 'panes.terminal' } as const
+export type PaneName = keyof typeof panePreference
+
+export function paneShown(pane: PaneName): boolean {
+  const seen = getState()
+  if (pane !== 'terminal' && frameOf(seen.width) !== 'wide') return seen.overlay === pane
+  return usePreferences.getState()[panePreference[pane]]
+}
+
+export function usePaneShown(pane: PaneName): boolean {
+  const floats = useFrame() !== 'wide' && pane !== 'terminal'
+  const overlaid = useWindow((state) => state.overlay === pane)
+  const preferred = usePreferences((preferences) => preferences[panePreference[pane]])
+  return floats ? overlaid : preferred
+}
+
+export function showPane(pane: PaneName, shown: boolean): void {
+  if (pane !== 'terminal' && frameOf(getState().width) !== 'wide') setState({ overlay: shown ? pane : null })
+  else prefer({ [panePreference[pane]]: shown })
+}
+
+export function showInspector(tab: InspectorTab): void {
+  prefer({ 'inspector.tab': tab })
+  showPane('inspector', true)
+}
+
+/** Shows a workspace file in the tab Files, at a line if one is given. Paths are as the files room takes them. */
+export function openFile(workspace: string, path: string, line?: number): void {
+  setState({ file: { workspace, path, ...(line === undefined ? {} : { line }), opened: Date.now() } })
+  showInspector('files')
+}
+
+const openable = new Set(['http:', 'https:', 'mailto:'])
+
+/** Opens a link outside, after the person saw its host once (Z-196). What is no web or mail link is not opened. */
+export async function openLink(url: string): Promise<void> {
+  const parsed = URL.canParse(url) ? new URL(url) : null
+  if (!parsed || !openable.has(parsed.protocol)) return
+  const host = parsed.protocol === 'mailto:' ? `mail to ${parsed.pathname}` : parsed.host
+  const trusted = usePreferences.getState()['links.trusted']
+  if (!trusted.includes(host)) {
+    const yes = await ask({ title: `Open ${host}?`, description: parsed.href, confirm: 'Open link' })
+    if (!yes) return
+    prefer({ 'links.trusted': [host, ...trusted].slice(0, 200) })
+  }
+  await client().host.openExternal({ url: parsed.href })
+}

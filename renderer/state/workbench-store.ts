@@ -1,0 +1,223 @@
+/**
+ * What the window knows of the workbench as a whole: sessions, workspaces, settings, models, rules, terminals, the host
+ * itself. Filled by subscribing first and reading the lists then, so nothing falls between; every event carries the whole
+ * value of what it names, so applying one twice changes nothing (T-215).
+ */
+import { create } from 'zustand'
+import { useShallow } from 'zustand/react/shallow'
+import type { TerminalState, WorkbenchEvent, Workspace } from '../../preload/contract/events.ts'
+import { listPageMax } from '../../preload/contract/limits.ts'
+import type { Rule } from '../../preload/contract/items.ts'
+import type { HostInfo, ProviderEntry } from '../../preload/contract/routes.ts'
+import type { Entry, Indicator } from '../../preload/contract/session.ts'
+import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import { act, type Client, failure, type Link, type LinkState } from './link.ts'
+
+export type Loading = 'loading' | 'ready' | ErrorBody
+
+export interface WorkbenchState {
+  link: LinkState
+  /** Since when the connection is not there, epoch milliseconds; null while it is. */
+  lostAt: number | null
+  info: HostInfo | null
+  host: Extract<WorkbenchEvent, { type: 'host.changed' }> | null
+  /** The same map all along, filled in place; `entriesRev` rises with every change of it. */
+  entries: Map<string, Entry>
+  entriesRev: number
+  entriesLoading: Loading
+  /** Whether archived sessions have been asked for; they come only then. */
+  archivedLoaded: boolean
+  workspaces: Map<string, Workspace>
+  settings: Settings
+  providers: ProviderEntry[]
+  providersLoading: Loading
+  rules: Rule[]
+  terminals: TerminalState[]
+  /** Latest change in a workspace's files: what shows files compares `rev` and reads again. */
+  filesChanged: Map<string, { rev: number; paths: string[] | 'rescan' }>
+}
+
+const initial: WorkbenchState = {
+  link: 'connecting',
+  lostAt: null,
+  info: null,
+  host: null,
+  entries: new Map(),
+  entriesRev: 0,
+  entriesLoading: 'loading',
+  archivedLoaded: false,
+  workspaces: new Map(),
+  settings: defaultSettings,
+  providers: [],
+  providersLoading: 'loading',
+  rules: [],
+  terminals: [],
+  filesChanged: new Map(),
+}
+
+export const useWorkbench = create<WorkbenchState>()(() => ({ ...initial, entries: new Map() }))
+const { getState, setState } = useWorkbench
+
+/** Applies one event of `host.watch`. Those of other rooms (preferences, notifications) pass through untouched. */
+export function applyWorkbenchEvent(event: WorkbenchEvent): void {
+  const state = getState()
+  switch (event.type) {
+    case 'entry.put':
+      state.entries.set(event.entry.id, event.entry)
+      touched.add(event.entry.id)
+      setState({ entriesRev: state.entriesRev + 1 })
+      return
+    case 'entry.removed':
+      touched.add(event.id)
+      if (state.entries.delete(event.id)) setState({ entriesRev: state.entriesRev + 1 })
+      return
+    case 'settings.changed':
+      setState({ settings: { ...state.settings, ...(event.settings as Partial<Settings>) } })
+      return
+    case 'workspace.changed':
+      setState({ workspaces: new Map(state.workspaces).set(event.workspace.path, event.workspace) })
+      return
+    case 'rules.changed':
+      setState({ rules: event.rules })
+      return
+    case 'terminal.changed': {
+      const { terminal, removed } = event
+      const others = state.terminals.filter(({ id }) => id !== (terminal?.id ?? removed))
+      if (!terminal) return setState({ terminals: others })
+      // In the order they were opened, which is the order of their ids.
+      return setState({ terminals: [...others, terminal].sort((a, b) => (a.id < b.id ? -1 : 1)) })
+    }
+    case 'models.changed':
+      void loadProviders()
+      return
+    case 'host.changed':
+      setState({ host: event })
+      return
+    case 'files.changed': {
+      const rev = (state.filesChanged.get(event.workspace)?.rev ?? 0) + 1
+      setState({ filesChanged: new Map(state.filesChanged).set(event.workspace, { rev, paths: event.paths }) })
+      return
+    }
+  }
+}
+
+/** Ids that events named since the lists were last asked for: what they say is newer than the lists. */
+const touched = new Set<string>()
+let client: Client | undefined
+
+/** Reads all that stands beside the session list, each by itself, so that one failure leaves the others. */
+async function loadLists(from: Client): Promise<void> {
+  const put = <T>(reading: Promise<T>, apply: (value: T) => void) => reading.then(apply, () => {})
+  await Promise.all([
+    put(from.host.info(), (info) => setState({ info })),
+    put(from.settings.get(), (settings) => setState({ settings })),
+    put(from.workspaces.list(), (list) => setState({ workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) })),
+    put(from.approvals.rules(), (rules) => setState({ rules })),
+    put(from.terminals.list(), (list) => setState({ terminals: list.sort((a, b) => (a.id < b.id ? -1 : 1)) })),
+    loadProviders(),
+    loadEntries(from, false),
+    ...(getState().archivedLoaded ? [loadEntries(from, true)] : []),
+  ])
+}
+
+/** Pages through the sessions by key (S-50). Ends with what is no longer listed taken out. */
+async function loadEntries(from: Client, archived: boolean): Promise<void> {
+  const listed = new Set<string>()
+  let before: { updatedAt: number; id: string } | undefined
+  try {
+    for (;;) {
+      const { entries, more } = await from.sessions.list({ limit: listPageMax, ...(archived ? { archived } : {}), ...(before ? { before } : {}) })
+      const state = getState()
+      for (const entry of entries) {
+        listed.add(entry.id)
+        if (!touched.has(entry.id)) state.entries.set(entry.id, entry)
+      }
+      setState({ entriesRev: state.entriesRev + 1, entriesLoading: 'ready' })
+      const last = entries.at(-1)
+      if (!more || !last) break
+      before = { updatedAt: last.updatedAt, id: last.id }
+    }
+    const { entries } = getState()
+    for (const [id, entry] of entries) if ((entry.archivedAt !== null) === archived && !listed.has(id) && !touched.has(id)) entries.delete(id)
+    setState((state) => ({ entriesRev: state.entriesRev + 1, ...(archived ? { archivedLoaded: true } : {}) }))
+  } catch (thrown) {
+    if (getState().entries.size === 0) setState({ entriesLoading: failure(thrown) })
+  }
+}
+
+let providersAsked = 0
+
+/** Reads the model list; of answers that overtake each other only that of the latest asking counts. */
+export async function loadProviders(refresh = false): Promise<void> {
+  if (!client) return
+  const asked = ++providersAsked
+  try {
+    const providers = await client.models.list(refresh ? { refresh } : {})
+    if (asked === providersAsked) setState({ providers, providersLoading: 'ready' })
+  } catch (thrown) {
+    if (asked === providersAsked) setState({ providersLoading: failure(thrown) })
+  }
+}
+
+export function loadArchived(): void {
+  if (client && !getState().archivedLoaded) void loadEntries(client, true)
+}
+
+export function reloadEntries(): void {
+  if (!client) return
+  setState({ entriesLoading: 'loading' })
+  void loadEntries(client, false)
+}
+
+/** Binds the store to a connection until `signal` aborts. `onEvent` sees every event after it was applied. */
+export function startWorkbench(link: Link, signal: AbortSignal, onEvent: (event: WorkbenchEvent) => void): void {
+  client = link.client
+  const follow = () => {
+    const state = link.state()
+    setState({ link: state, lostAt: state === 'connected' ? null : (getState().lostAt ?? Date.now()) })
+  }
+  follow()
+  signal.addEventListener('abort', link.onState(follow))
+  link.read<WorkbenchEvent>(
+    (stream, ending) => link.client.host.watch({ stream }, { signal: ending }),
+    {
+      opened: () => {
+        touched.clear()
+        void loadLists(link.client)
+      },
+      frame: (event) => {
+        applyWorkbenchEvent(event)
+        onEvent(event)
+      },
+    },
+    signal,
+  )
+}
+
+/** Changes settings; they show at once through `settings.changed`. Throws what the host refuses, the old value kept (S-123). */
+export async function changeSettings(settings: Partial<Settings>): Promise<void> {
+  if (!client) return
+  setState({ settings: await client.settings.set({ ...act(), settings }) })
+}
+
+export function useEntry(id: string | null): Entry | undefined {
+  return useWorkbench((state) => (id === null ? undefined : state.entries.get(id)))
+}
+
+export function useSetting<Key extends keyof Settings>(key: Key): Settings[Key] {
+  return useWorkbench((state) => state.settings[key])
+}
+
+export function useWorkspaces(): Workspace[] {
+  return useWorkbench(useShallow((state) => [...state.workspaces.values()]))
+}
+
+/** Indicators that ask for a person: what badge, tray and title count, computed from the list and never counted (S-120). */
+const calling: ReadonlySet<Indicator> = new Set(['needs_you', 'interrupted', 'failed', 'unread'])
+
+export function callingCount(entries: Iterable<Entry>): number {
+  let count = 0
+  for (const entry of entries) if (entry.archivedAt === null && calling.has(entry.indicator)) count += 1
+  return count
+}
