@@ -79,6 +79,7 @@ export const ApprovalRequest = z.object({
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>
 
 export const Choice = z.object({ id: z.string().max(64), label: z.string().max(200) })
+export type Choice = z.infer<typeof Choice>
 
 const base = {
   id: Id,

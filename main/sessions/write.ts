@@ -1,0 +1,36 @@
+/** What a batch of decisions stores: derived from its events, so that rows and journal cannot tell different stories. */
+import type { Decision } from '../turns/decision.ts'
+import type { SessionWrite } from '../storage/storage.ts'
+import type { SessionState } from '../turns/state.ts'
+import { entryOf } from './entry.ts'
+
+export function writeOf(state: SessionState, decisions: readonly Decision[]): SessionWrite {
+  const events = decisions.flatMap((decision) => decision.events)
+  const { view } = state
+  const itemIds = new Set<string>()
+  const turnIds = new Set<string>()
+  const changed = new Set<string>()
+  for (const event of events) {
+    if (event.type === 'item.put') itemIds.add(event.item.id)
+    else if (event.type === 'item.patch') itemIds.add(event.itemId)
+    else if (event.type === 'turn.started' || event.type === 'turn.settled' || event.type === 'step.started') turnIds.add(event.turnId)
+    else if (event.type === 'changes.changed') changed.add(event.about)
+  }
+  const clearsDraft = decisions.some((decision) => decision.clearDraft)
+  const rules = decisions.flatMap((decision) => decision.rules)
+  return {
+    sessionId: view.header.id,
+    journalId: view.journalId,
+    header: view.header,
+    hidden: state.hidden,
+    entry: entryOf(view),
+    events,
+    items: view.items.filter((item) => itemIds.has(item.id)),
+    turns: view.turns.filter((turn) => turnIds.has(turn.id)),
+    changes: [...changed].map((turnId) => ({ turnId, files: view.changes.filter((file) => file.turnId === turnId) })),
+    requests: decisions.flatMap((decision) => decision.requests),
+    ...(clearsDraft ? { clearDraft: true } : {}),
+    ...(rules.length > 0 ? { rules } : {}),
+  }
+}
+

@@ -1,0 +1,108 @@
+/** How a turn begins (turns.md 2): one decision that makes the person's words, the turn and its control state visible. */
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { FollowUp } from '../../preload/contract/session.ts'
+import type { Decision } from './decision.ts'
+import type { Command, Message } from './inputs.ts'
+import { addFollowUp, changeQueue } from './queue.ts'
+import { bind, boundReply, checkMutable } from './requests.ts'
+import { newTurn } from './state.ts'
+import { stop } from './stop.ts'
+import { addSteer } from './steers.ts'
+import { provisionalTitle } from './titles.ts'
+
+export function submit(decision: Decision, command: Extract<Command, { type: 'submit' }>): SubmitReply {
+  const { message, whenBusy } = command
+  const bound = boundReply(decision.state, message.requestId, message.fingerprint)
+  if (bound) return bound
+  checkMutable(decision.state)
+  const byPerson = message.source === 'person' || message.source === 'recovery'
+  if (!byPerson && decision.header.automaticHeld) {
+    throw new LatheError('automatic.held', 'Automatic work is paused until your next message.')
+  }
+  const current = decision.state.turn
+  if (!current) return admit(decision, message, null)
+  if (whenBusy === 'steer') {
+    return addSteer(decision, { turnId: current.id, requestId: message.requestId, fingerprint: message.fingerprint, text: message.text, attachments: message.attachments })
+  }
+  if (current.background && byPerson) {
+    // The person comes first: their message is durable now and starts when the background turn has yielded (T-31).
+    const followUp = addFollowUp(decision, { text: message.text, attachments: message.attachments, model: message.model, ignoresPause: true })
+    stop(decision, { turnId: current.id, reason: 'yielded' })
+    return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
+  }
+  if (whenBusy === 'queue') {
+    const followUp = addFollowUp(decision, { text: message.text, attachments: message.attachments, model: message.model })
+    return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
+  }
+  throw new LatheError('turn.busy', 'A turn is running in this session.', { hint: 'Steer it, or queue the message.', data: { turnId: current.id } })
+}
+
+/** Starts a turn for `message`. The caller has made sure that none is running. `followUp` leaves the queue with it (T-129). */
+export function admit(decision: Decision, message: Message, followUp: FollowUp | null): SubmitReply {
+  const turnId = decision.newId()
+  const userItemId = decision.newId()
+  const { header } = decision
+  const background = ['schedule', 'trigger', 'process', 'subagent', 'session'].includes(message.source)
+  const person = !background && message.source !== 'goal'
+  decision.change({
+    stored: true,
+    turn: newTurn(turnId, decision.now, { attendance: message.attendance, background, usageBefore: header.usage }),
+  })
+  decision.emit({
+    type: 'turn.started',
+    turnId,
+    origin: background ? 'background' : 'foreground',
+    source: message.source,
+    requestId: message.requestId,
+    userItemId,
+    model: message.model,
+    ...(followUp ? { followUpId: followUp.id } : {}),
+    ...(message.retryOf ? { retryOf: message.retryOf } : {}),
+    ...(message.continues ? { continues: message.continues } : {}),
+  })
+  decision.put({
+    kind: 'user',
+    id: userItemId,
+    turnId,
+    text: message.text,
+    ...(message.prompt === undefined ? {} : { prompt: message.prompt }),
+    attachments: message.attachments,
+    status: 'final',
+    endedAt: decision.now,
+    source: person ? 'person' : 'automation',
+  })
+  decision.changeHeader({
+    updatedAt: decision.now,
+    archivedAt: null,
+    ...(person ? { automaticHeld: null } : {}),
+    ...(header.titleSource === 'default' ? provisionalTitle(message.text, message.attachments) : {}),
+  })
+  if (followUp) {
+    changeQueue(decision, { followUps: header.queue.followUps.filter((one) => one.id !== followUp.id) }, 'started')
+  }
+  if (person) resumeByPerson(decision)
+  supersedeRecovery(decision, message)
+  decision.status()
+  decision.clearDraft = message.source === 'person'
+  decision.effect({ do: 'start', turnId })
+  decision.effect({ do: 'entry' })
+  return bind(decision, message, { accepted: 'started', turnId, userItemId })
+}
+
+/** A person's act clears every pause but their own (T-130). */
+function resumeByPerson(decision: Decision): void {
+  const { paused } = decision.header.queue
+  if (paused !== null && paused !== 'person') changeQueue(decision, { paused: null }, 'resumed')
+}
+
+/** Any message of a person resolves a waiting recovery in its own admission (T-195, S-43). */
+function supersedeRecovery(decision: Decision, message: Message): void {
+  const { recovery } = decision.header
+  if (!recovery || recovery.status !== 'awaiting') return
+  const resumes = message.source === 'recovery' && message.continues === recovery.turnId
+  decision.emit({
+    type: 'session.recovery',
+    recovery: resumes ? { ...recovery, status: 'resuming', attempts: recovery.attempts + 1 } : { ...recovery, status: 'resolved' },
+  })
+}

@@ -1,0 +1,185 @@
+/** Approvals (turns.md 14, security.md 5): a call is judged when it is ready and again in the step that starts it. */
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { ApprovalRequest, ItemOf, Rule } from '../../preload/contract/items.ts'
+import { judge, type Verdict } from '../approvals/policy.ts'
+import type { Decision } from './decision.ts'
+import type { Command, Report } from './inputs.ts'
+import { toolStarts } from './tool-items.ts'
+import { personAnswered, personWaits } from './waiting.ts'
+import { failTurn } from './failing.ts'
+import type { PendingCall } from './state.ts'
+
+/** The verdict under the session's mode and rules as they are now, never a copy (Z-93). */
+function judgeNow(decision: Decision, call: PendingCall): Verdict {
+  return judge(call.plan.effects, {
+    tool: call.tool,
+    mode: decision.header.approvalMode,
+    rules: [...decision.state.hidden.grants, ...decision.rules, ...decision.environment.rules],
+    workspace: decision.header.workspace,
+  })
+}
+
+export function toolReady(decision: Decision, report: Extract<Report, { type: 'toolReady' }>): void {
+  const item = decision.item(report.itemId, 'tool')
+  if (!item || item.state !== 'proposed') return
+  const call: PendingCall = { itemId: report.itemId, tool: report.tool, plan: report.plan, argsHash: report.argsHash, since: decision.now }
+  if (decision.turn.denied.has(report.argsHash)) {
+    return refuse(decision, item, { code: 'approval.denied', message: 'This exact call was denied already in this turn. Do something else, or ask the person.' })
+  }
+  const verdict = judgeNow(decision, call)
+  if (verdict.verdict === 'allow') return start(decision, item)
+  if (verdict.verdict === 'deny') return refuse(decision, item, { code: verdict.code, message: verdict.message, reason: verdict.reason })
+  ask(decision, item, call, verdict)
+}
+
+function ask(decision: Decision, item: ItemOf<'tool'>, call: PendingCall, verdict: Extract<Verdict, { verdict: 'ask' }>): void {
+  const { turn } = decision
+  if (turn.attendance === 'deny') {
+    return refuse(decision, item, { code: 'approval.unattended', message: 'Nobody can be asked here, and this needs consent. Go on without it and say what was left out.' })
+  }
+  if (turn.attendance === 'fail') {
+    refuse(decision, item, { code: 'person.needed', message: 'An approval is needed and nobody can be asked.' })
+    return failTurn(decision, {
+      code: 'person.needed',
+      message: `"${call.plan.preview.title}" needs an approval, and nobody can be asked here. ${verdict.reason}`,
+      hint: 'Run it in a window, choose another --approve, or add a rule.',
+    })
+  }
+  const approvalId = decision.newId()
+  const request: ApprovalRequest = {
+    tool: call.tool,
+    ...call.plan.preview,
+    folder: call.plan.preview.folder,
+    reason: verdict.reason,
+    rules: verdict.rules,
+    ...(verdict.notStorable === undefined ? {} : { notStorable: verdict.notStorable }),
+    argsHash: call.argsHash,
+  }
+  decision.changeTurn({ approvals: new Map(turn.approvals).set(approvalId, call) })
+  personWaits(decision)
+  decision.status()
+  decision.patch(item, { state: 'waiting', approvalId })
+  decision.put({ kind: 'approval', id: approvalId, toolItemId: item.id, state: 'open', request, contextual: false })
+  decision.changeHeader({ notableSeq: decision.header.lastSeq })
+  emitQueue(decision)
+  decision.effect({ do: 'entry' })
+  decision.effect({ do: 'notify', kind: 'approval', itemId: approvalId })
+}
+
+export function answerApproval(decision: Decision, command: Extract<Command, { type: 'approval.answer' }>): { ok: true } {
+  const open = decision.state.turn?.approvals.get(command.approvalId)
+  const card = decision.item(command.approvalId, 'approval')
+  if (!open || !card || open.argsHash !== command.argsHash) throw gone(card)
+  const storable = card.request.notStorable === undefined && card.request.rules.length > 0
+  if ((command.decision === 'session' || command.decision === 'always') && !storable) {
+    throw new LatheError('request.invalid', card.request.notStorable ?? 'Nothing can be remembered for this call.')
+  }
+  if (command.decision === 'deny' || command.decision === 'deny_stop') {
+    const feedback = command.feedback?.trim()
+    close(decision, command.approvalId, { state: 'denied', decidedBy: 'person', ...(feedback ? { feedback } : {}) })
+    decision.changeTurn({ denied: new Set(decision.turn.denied).add(open.argsHash) })
+    const item = decision.item(open.itemId, 'tool')
+    if (item) {
+      refuse(decision, item, {
+        code: 'approval.denied',
+        message: feedback ? `The person denied this and said: ${feedback}` : 'The person denied this.',
+      })
+    }
+    return { ok: true }
+  }
+  const scope = command.decision === 'once' ? 'once' : command.decision === 'session' ? 'session' : command.scope
+  if (scope !== 'once') remember(decision, card, scope)
+  close(decision, command.approvalId, { state: 'allowed', decidedBy: 'person', scope })
+  const item = decision.item(open.itemId, 'tool')
+  if (item) start(decision, item)
+  if (scope !== 'once') rejudge(decision)
+  return { ok: true }
+}
+
+/** Stores the very rules the card showed (Z-87): session grants with the session, others for the workspace or everywhere. */
+function remember(decision: Decision, card: ItemOf<'approval'>, scope: 'session' | 'workspace' | 'always'): void {
+  const rules = card.request.rules.map((match): Rule => ({
+    id: decision.newId(),
+    effect: 'allow',
+    match,
+    scope,
+    ...(scope === 'workspace' ? { workspace: decision.header.workspace } : {}),
+    by: 'person',
+    at: decision.now,
+  }))
+  if (scope === 'session') decision.changeHidden({ grants: [...decision.state.hidden.grants, ...rules] })
+  else {
+    decision.rules.push(...rules)
+    decision.effect({ do: 'rules' })
+  }
+}
+
+/** A wider mode or a stored rule closes the cards it now allows, in order; a deny closes others (Z-94). */
+export function rejudge(decision: Decision): void {
+  const turn = decision.state.turn
+  if (!turn) return
+  for (const [approvalId, call] of turn.approvals) {
+    const verdict = judgeNow(decision, call)
+    const item = decision.item(call.itemId, 'tool')
+    if (!item) continue
+    if (verdict.verdict === 'allow') {
+      close(decision, approvalId, { state: 'allowed', decidedBy: verdict.by })
+      start(decision, item)
+    } else if (verdict.verdict === 'deny') {
+      close(decision, approvalId, { state: 'denied', decidedBy: 'rule' })
+      refuse(decision, item, { code: verdict.code, message: verdict.message, reason: verdict.reason })
+    }
+  }
+}
+
+/** Closes every open card of the turn; their tools do not run (Z-95). */
+export function withdrawApprovals(decision: Decision, state: 'cancelled' | 'interrupted'): void {
+  const turn = decision.state.turn
+  if (!turn || turn.approvals.size === 0) return
+  for (const [approvalId, call] of turn.approvals) {
+    close(decision, approvalId, { state })
+    const item = decision.item(call.itemId, 'tool')
+    if (!item) continue
+    decision.patch(item, { state: 'cancelled', status: 'final', endedAt: decision.now, waitedMs: decision.now - call.since })
+    decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'cancelled', error: { code: 'approval.gone', message: 'The turn ended before it was answered.' } } })
+  }
+}
+
+function close(decision: Decision, approvalId: string, end: { state: ItemOf<'approval'>['state']; decidedBy?: 'person' | 'rule' | 'mode'; scope?: ItemOf<'approval'>['scope']; feedback?: string }): void {
+  const approvals = new Map(decision.turn.approvals)
+  approvals.delete(approvalId)
+  decision.changeTurn({ approvals })
+  personAnswered(decision)
+  decision.status()
+  const card = decision.item(approvalId, 'approval')
+  if (card) decision.patch(card, { state: end.state, status: 'final', endedAt: decision.now, decidedAt: decision.now, ...(end.decidedBy ? { decidedBy: end.decidedBy } : {}), ...(end.scope ? { scope: end.scope } : {}), ...(end.feedback ? { feedback: end.feedback } : {}) })
+  emitQueue(decision)
+  decision.effect({ do: 'entry' })
+  decision.effect({ do: 'withdrawNotification', itemId: approvalId })
+}
+
+function emitQueue(decision: Decision): void {
+  const { approvals } = decision.turn
+  const first = approvals.keys().next().value
+  const head = first === undefined ? null : (decision.item(first, 'approval') ?? null)
+  decision.emit({ type: 'approval.queue', head, depth: approvals.size })
+}
+
+/** The tool's start is durable before its effect begins: the worker is released once this decision is (T-38). */
+function start(decision: Decision, item: ItemOf<'tool'>): void {
+  toolStarts(decision, item)
+  decision.effect({ do: 'release', ticket: item.id, answer: { run: true } })
+}
+
+function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody): void {
+  const now = decision.item(item.id, 'tool') ?? item
+  const waitedMs = now.state === 'waiting' ? decision.now - now.createdAt : 0
+  decision.patch(now, { state: 'denied', code: error.code, status: 'final', endedAt: decision.now, waitedMs })
+  decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'denied', error } })
+}
+
+function gone(card: ItemOf<'approval'> | undefined): LatheError {
+  const how = card && card.state !== 'open' ? ` It ended as "${card.state.replaceAll('_', ' ')}".` : ''
+  return new LatheError('approval.gone', `This card is no longer open.${how}`, { data: { state: card?.state ?? null } })
+}

@@ -1,0 +1,139 @@
+/**
+ * The whole behaviour of a session as one pure function: state and input in; new state, events, effects and reply out.
+ * A refusal throws a LatheError and leaves the state as it was.
+ */
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { SubmitReply } from '../../preload/contract/routes.ts'
+import { admit, submit } from './admission.ts'
+import { answerApproval, rejudge } from './approvals.ts'
+import { Decision } from './decision.ts'
+import type { Command, Input } from './inputs.ts'
+import { endCommand, startCommand } from './own-commands.ts'
+import { answerQuestion, expireQuestion } from './questions.ts'
+import { addFollowUp, changeQueue, clearQueue, editFollowUp, moveFollowUp, nextFollowUp, pauseQueue, removeFollowUp, resumeQueue } from './queue.ts'
+import { archive, changeSettings, markRead, pin, remove, rename, restore, setMadeTitle } from './record.ts'
+import { continueRecovery, dismissRecovery } from './recovery.ts'
+import { boundReply, checkMutable } from './requests.ts'
+import { applyReport, type ReportAnswer } from './running.ts'
+import type { Environment, SessionState } from './state.ts'
+import { addSteer, editSteer, sendSteerNow, steerFollowUp, withdrawSteer } from './steers.ts'
+import { stop } from './stop.ts'
+
+export type Decided = { decision: Decision; reply: unknown }
+
+export function decide(state: SessionState, input: Input, environment: Environment): Decided {
+  const decision = new Decision(state, environment)
+  if (input.kind === 'command') return { decision, reply: applyCommand(decision, input.command) }
+  // A report of any other turn than the current one is dropped (T-5): an old worker can never touch a newer turn.
+  if (state.turn?.id !== input.turnId) return { decision, reply: { steers: [], ended: true } satisfies ReportAnswer }
+  return { decision, reply: applyReport(decision, input.report) }
+}
+
+function applyCommand(decision: Decision, command: Command): unknown {
+  switch (command.type) {
+    case 'submit':
+      return submit(decision, command)
+    case 'stop':
+      return stop(decision, command)
+    case 'steer.add':
+      return { steerId: addSteer(decision, command).steerId }
+    case 'steer.edit':
+      return editSteer(decision, command.steerId, command.text, command.attachments)
+    case 'steer.withdraw':
+      return withdrawSteer(decision, command.steerId)
+    case 'steer.sendNow':
+      return sendSteerNow(decision, command.steerId)
+    case 'followUp.add':
+      checkMutable(decision.state)
+      return addFollowUp(decision, command)
+    case 'followUp.edit':
+      checkMutable(decision.state)
+      return editFollowUp(decision, command)
+    case 'followUp.move':
+      checkMutable(decision.state)
+      moveFollowUp(decision, command.id, command.before)
+      return { ok: true }
+    case 'followUp.remove':
+      checkMutable(decision.state)
+      return removeFollowUp(decision, command.id)
+    case 'followUp.clear':
+      checkMutable(decision.state)
+      return clearQueue(decision)
+    case 'followUp.steerNow':
+      checkMutable(decision.state)
+      return steerFollowUp(decision, command.id)
+    case 'followUp.start':
+      return startFollowUp(decision, command)
+    case 'queue.pause':
+      pauseQueue(decision, 'person')
+      return { ok: true }
+    case 'queue.resume':
+      checkMutable(decision.state)
+      resumeQueue(decision)
+      return { ok: true }
+    case 'queue.refused':
+      changeQueue(decision, { paused: 'refused', pausedBy: command.error }, 'refused')
+      return { ok: true }
+    case 'approval.answer':
+      return answerApproval(decision, command)
+    case 'rules.changed':
+      rejudge(decision)
+      return { ok: true }
+    case 'question.answer':
+      return answerQuestion(decision, command)
+    case 'question.expired':
+      return expireQuestion(decision, command.questionId)
+    case 'recovery.continue':
+      return continueRecovery(decision, command.recoveryId, command.message)
+    case 'recovery.dismiss':
+      return dismissRecovery(decision, command.recoveryId)
+    case 'hold.release':
+      checkMutable(decision.state)
+      decision.changeHeader({ automaticHeld: null })
+      decision.effect({ do: 'entry' })
+      return { ok: true }
+    case 'rename':
+      return rename(decision, command)
+    case 'title':
+      return setMadeTitle(decision, command)
+    case 'pin':
+      return pin(decision, command.pinned)
+    case 'archive':
+      return archive(decision, command.archived)
+    case 'delete':
+      return remove(decision)
+    case 'restore':
+      return restore(decision)
+    case 'markRead':
+      return markRead(decision, command)
+    case 'settings':
+      return changeSettings(decision, command)
+    case 'workspace.moved':
+      decision.changeHeader({ workspace: command.to })
+      decision.effect({ do: 'entry' })
+      return { ok: true }
+    case 'command.started':
+      return startCommand(decision, command)
+    case 'command.ended':
+      return endCommand(decision, command)
+  }
+}
+
+/** The queue's first message, or one the person named, becomes a turn (T-129). */
+function startFollowUp(decision: Decision, command: Extract<Command, { type: 'followUp.start' }>): SubmitReply | null {
+  const bound = boundReply(decision.state, command.message.requestId, command.message.fingerprint)
+  if (bound) return bound
+  checkMutable(decision.state)
+  if (decision.state.turn) {
+    if (command.byPerson) throw new LatheError('turn.busy', 'A turn is running in this session.', { data: { turnId: decision.state.turn.id } })
+    return null
+  }
+  const followUp = decision.header.queue.followUps.find((one) => one.id === command.id)
+  if (!followUp) {
+    if (command.byPerson) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
+    return null
+  }
+  // Between the look at the queue and this step a Stop may have paused it; then nothing starts by itself (K-25).
+  if (!command.byPerson && nextFollowUp(decision)?.id !== followUp.id) return null
+  return admit(decision, command.message, followUp)
+}

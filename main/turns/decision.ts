@@ -1,0 +1,132 @@
+/**
+ * One decision in the making: events are folded into the state as they are emitted, so what follows sees what came
+ * before, and what is stored, shown and held in memory cannot differ.
+ */
+import { foldEvent } from '../../preload/contract/fold.ts'
+import type { EventDraft, StoredEvent } from '../../preload/contract/events.ts'
+import type { Item, ItemOf, ItemPatch, Rule } from '../../preload/contract/items.ts'
+import type { SessionHeader, TurnStatus } from '../../preload/contract/session.ts'
+import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
+import type { Effect, Environment, LiveTurn, SessionState } from './state.ts'
+
+export class Decision {
+  state: SessionState
+  readonly environment: Environment
+  readonly events: StoredEvent[] = []
+  readonly effects: Effect[] = []
+  readonly requests: RequestBinding[] = []
+  readonly rules: Rule[] = []
+  clearDraft = false
+
+  constructor(state: SessionState, environment: Environment) {
+    this.state = state
+    this.environment = environment
+  }
+
+  get now(): number {
+    return this.environment.now
+  }
+
+  get header(): SessionHeader {
+    return this.state.view.header
+  }
+
+  /** The running turn; a decision about a turn is only taken where there is one. */
+  get turn(): LiveTurn {
+    if (!this.state.turn) throw new Error('No turn is running.')
+    return this.state.turn
+  }
+
+  newId(): string {
+    return this.environment.newId()
+  }
+
+  emit(draft: EventDraft): void {
+    const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now } as StoredEvent
+    this.events.push(event)
+    this.state = { ...this.state, view: foldEvent(this.state.view, event) }
+  }
+
+  effect(effect: Effect): void {
+    this.effects.push(effect)
+  }
+
+  change(patch: Partial<SessionState>): void {
+    this.state = { ...this.state, ...patch }
+  }
+
+  changeTurn(patch: Partial<LiveTurn>): void {
+    this.state = { ...this.state, turn: { ...this.turn, ...patch } }
+  }
+
+  changeHidden(patch: Partial<HiddenRecord>): void {
+    this.state = { ...this.state, hidden: { ...this.state.hidden, ...patch } }
+  }
+
+  /** Emits `session.changed` where the patch differs from what is held (T-52); an unsent session only remembers it. */
+  changeHeader(patch: Partial<SessionHeader>): void {
+    const changed = Object.fromEntries(
+      Object.entries(patch).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.header[name as keyof SessionHeader])),
+    ) as Partial<SessionHeader>
+    if (Object.keys(changed).length === 0) return
+    if (this.state.stored) this.emit({ type: 'session.changed', patch: changed })
+    else this.state = { ...this.state, view: { ...this.state.view, header: { ...this.header, ...changed } } }
+  }
+
+  item<K extends Item['kind']>(id: string, kind: K): ItemOf<K> | undefined {
+    const item = this.state.view.items.findLast((one) => one.id === id)
+    return item?.kind === kind ? (item as ItemOf<K>) : undefined
+  }
+
+  /** Adds an item at the end of the transcript. */
+  put(item: DistributiveOmit<Item, 'pos' | 'createdAt' | 'endedAt' | 'status' | 'source' | 'contextual' | 'visible' | 'stepId' | 'turnId'> & Partial<Pick<Item, 'endedAt' | 'status' | 'source' | 'contextual' | 'visible' | 'stepId' | 'turnId'>>): void {
+    const turnId = item.turnId === undefined ? (this.state.turn?.id ?? null) : item.turnId
+    const pos = this.state.lastPos + 1
+    const whole = {
+      pos,
+      createdAt: this.now,
+      endedAt: null,
+      status: 'live',
+      source: 'agent',
+      contextual: true,
+      visible: true,
+      stepId: this.state.turn?.stepId ?? null,
+      ...item,
+      turnId,
+    } as Item
+    const after = this.state.view.items.at(-1)?.id ?? null
+    this.change({ lastPos: pos })
+    this.emit({ type: 'item.put', ...(turnId === null ? {} : { turnId }), item: whole, after })
+  }
+
+  patch(item: Item, set: ItemPatch): void {
+    this.emit({ type: 'item.patch', ...(item.turnId === null ? {} : { turnId: item.turnId }), itemId: item.id, set })
+  }
+
+  /** Emits the status line where it differs; called before the event that caused the difference (T-61). */
+  status(): void {
+    const status = statusOf(this.turn)
+    if (JSON.stringify(status) === JSON.stringify(this.state.view.turn?.status ?? null)) return
+    this.emit({ type: 'turn.status', turnId: this.turn.id, status })
+  }
+
+  notice(level: 'info' | 'warning' | 'error', text: string): void {
+    this.put({ kind: 'notice', id: this.newId(), level, text, status: 'final', endedAt: this.now, contextual: false })
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+/** The one status line of a turn, highest priority first (T-60). */
+export function statusOf(turn: LiveTurn): TurnStatus | null {
+  if (turn.phase === 'stopping') return { kind: 'stopping' }
+  if (turn.approvals.size > 0) return { kind: 'approval', depth: turn.approvals.size }
+  if (turn.questions.size > 0) return { kind: 'question', depth: turn.questions.size }
+  if (turn.waitingSlot) return { kind: 'waiting_slot' }
+  if (turn.compactingSince !== null) return { kind: 'compacting', since: turn.compactingSince }
+  if (turn.wait) return turn.wait
+  if (turn.reading) return { kind: 'prompt_reading', percent: turn.reading.percent }
+  const longest = turn.running[0]
+  if (longest) return { kind: 'tool', itemId: longest.itemId, title: longest.title, since: longest.since, others: turn.running.length - 1 }
+  return { kind: 'working' }
+}

@@ -1,0 +1,69 @@
+/** The person's own commands, lines that begin with `!` (T-25, X-330): a tool item of theirs, no turn, no approval. */
+import type { Decision } from './decision.ts'
+import type { Command } from './inputs.ts'
+import { checkMutable } from './requests.ts'
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>
+
+export function startCommand(decision: Decision, command: Of<'command.started'>): { itemId: string } {
+  checkMutable(decision.state)
+  decision.change({ stored: true })
+  decision.put({
+    kind: 'tool',
+    id: command.itemId,
+    turnId: null,
+    stepId: null,
+    source: 'person',
+    callId: command.itemId,
+    name: 'shell',
+    title: command.title,
+    args: { command: command.line, working_dir: command.folder },
+    state: 'running',
+    startedAt: decision.now,
+    durationMs: null,
+    waitedMs: 0,
+    summary: '',
+    output: '',
+    outputStart: 0,
+    view: null,
+    changeIds: [],
+    progress: null,
+    byPerson: true,
+    contextual: false,
+  })
+  decision.effect({ do: 'entry' })
+  return { itemId: command.itemId }
+}
+
+/** Its output goes along with the person's next message (X-331), never before. */
+export function endCommand(decision: Decision, command: Of<'command.ended'>): { ok: true } {
+  const item = decision.item(command.itemId, 'tool')
+  if (!item || item.endedAt !== null) return { ok: true }
+  decision.emit({
+    type: 'item.put',
+    after: null,
+    item: {
+      ...item,
+      state: command.stopped ? 'cancelled' : 'ok',
+      status: 'final',
+      endedAt: decision.now,
+      durationMs: Math.max(0, decision.now - (item.startedAt ?? decision.now)),
+      summary: command.summary,
+      view: command.view,
+      output: '',
+    },
+  })
+  const line = (item.args as { command: string }).command
+  const state = command.stopped ? 'stopped by the person' : command.signal ? `ended by ${command.signal}` : `exit ${command.exitCode ?? '?'}`
+  decision.changeHidden({ commandNotes: [...decision.state.hidden.commandNotes, { itemId: item.id, line, state, output: command.output }].slice(-20) })
+  return { ok: true }
+}
+
+/** After a restart nothing of the person's commands runs any more. */
+export function endLostCommands(decision: Decision): void {
+  for (const item of decision.state.view.items) {
+    if (item.kind === 'tool' && item.turnId === null && item.endedAt === null) {
+      decision.patch(item, { state: 'unknown', status: 'final', endedAt: decision.now })
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/** Changes of the session's record that are no turn: name, pin, archive, deletion, read mark, settings (sessions.md 2, 3, 7). */
+import { LatheError } from '../../preload/contract/errors.ts'
+import { titleCharsMax } from '../../preload/contract/limits.ts'
+import type { SessionHeader } from '../../preload/contract/session.ts'
+import { rejudge } from './approvals.ts'
+import type { Decision } from './decision.ts'
+import type { Command } from './inputs.ts'
+import { checkMutable } from './requests.ts'
+import { fallbackTitle, provisionalTitle } from './titles.ts'
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>
+
+/** A person's name always wins (T-173); an empty one gives the automatic title back (S-52). */
+export function rename(decision: Decision, command: Of<'rename'>): SessionHeader {
+  checkMutable(decision.state)
+  checkRev(decision, command.ifRev)
+  const title = command.title.replace(/\s+/g, ' ').trim().slice(0, titleCharsMax)
+  if (title !== '') decision.changeHeader({ title, titleSource: 'manual' })
+  else {
+    const first = decision.state.view.items.find((item) => item.kind === 'user')
+    const text = first?.kind === 'user' ? first.text : ''
+    const fallback = fallbackTitle(text)
+    decision.changeHeader(fallback ? { title: fallback, titleSource: 'fallback' } : { titleSource: 'default', title: 'New session', ...provisionalTitle(text, []) })
+  }
+  return changed(decision)
+}
+
+/** A made title is written only where nothing was named or changed since its work began (T-173). */
+export function setMadeTitle(decision: Decision, command: Of<'title'>): { ok: true } {
+  checkMutable(decision.state)
+  const { titleSource, title } = decision.header
+  if (titleSource === 'manual' || titleSource === 'generated') return { ok: true }
+  decision.changeHeader({ title: command.title, titleSource: command.source })
+  decision.emit({ type: 'title.status', status: command.title === title ? 'kept' : 'done', preview: command.title.slice(0, 120) })
+  decision.effect({ do: 'entry' })
+  return { ok: true }
+}
+
+export function pin(decision: Decision, pinned: boolean): SessionHeader {
+  checkMutable(decision.state)
+  decision.changeHeader({ pinnedAt: pinned ? (decision.header.pinnedAt ?? decision.now) : null })
+  return changed(decision)
+}
+
+export function archive(decision: Decision, archived: boolean): SessionHeader {
+  checkMutable(decision.state)
+  decision.changeHeader({ archivedAt: archived ? (decision.header.archivedAt ?? decision.now) : null })
+  return changed(decision)
+}
+
+/** The turn was stopped and settled before (S-21). */
+export function remove(decision: Decision): { ok: true } {
+  if (decision.state.turn) throw new LatheError('turn.busy', 'The turn is still ending.')
+  decision.changeHeader({ deletedAt: decision.header.deletedAt ?? decision.now })
+  decision.effect({ do: 'entry' })
+  return { ok: true }
+}
+
+export function restore(decision: Decision): SessionHeader {
+  decision.changeHeader({ deletedAt: null })
+  return changed(decision)
+}
+
+/** "Mark as unread" holds until the session is opened again (S-49). */
+export function markRead(decision: Decision, command: Of<'markRead'>): { ok: true } {
+  const { header } = decision
+  const readSeq = command.unread ? Math.max(0, header.notableSeq - 1) : Math.max(header.readSeq, Math.min(command.seq, header.lastSeq))
+  const before = header.notableSeq > header.readSeq
+  if (before === header.notableSeq > readSeq) return { ok: true }
+  decision.changeHeader({ readSeq, ...(command.unread && header.notableSeq === 0 ? { notableSeq: header.lastSeq, readSeq: header.lastSeq - 1 } : {}) })
+  decision.effect({ do: 'entry' })
+  return { ok: true }
+}
+
+/** Model and effort count from the next turn (S-8); the mode at once, also for open cards (S-9, Z-94). */
+export function changeSettings(decision: Decision, command: Of<'settings'>): SessionHeader {
+  checkMutable(decision.state)
+  if (command.forApproval !== undefined && !decision.state.turn?.approvals.has(command.forApproval)) {
+    throw new LatheError('approval.gone', 'This card is no longer open, so the mode stays as it is.')
+  }
+  const narrowedOrWidened = command.approvalMode !== undefined && command.approvalMode !== decision.header.approvalMode
+  decision.changeHeader({
+    ...(command.model === undefined ? {} : { model: command.model }),
+    ...(command.effort === undefined ? {} : { effort: command.effort }),
+    ...(command.approvalMode === undefined ? {} : { approvalMode: command.approvalMode }),
+  })
+  if (narrowedOrWidened) rejudge(decision)
+  return changed(decision)
+}
+
+function changed(decision: Decision): SessionHeader {
+  decision.effect({ do: 'entry' })
+  return decision.header
+}
+
+function checkRev(decision: Decision, ifRev: number | undefined): void {
+  if (ifRev !== undefined && ifRev !== decision.header.rev) {
+    throw new LatheError('session.conflict', 'The session was changed elsewhere meanwhile.', { data: { header: decision.header } })
+  }
+}

@@ -1,0 +1,180 @@
+/** Reports of a running turn's worker, applied in the order they arrive (T-40). A report of another turn never gets here. */
+import { toolReady } from './approvals.ts'
+import type { Decision } from './decision.ts'
+import type { HandedSteer, Report } from './inputs.ts'
+import { asked } from './questions.ts'
+import { settle } from './settle.ts'
+import { pendingSteers, takeSteers } from './steers.ts'
+import { closeOpenItem, discardStep, stream } from './streamed-items.ts'
+import { emitOutput, endTool, proposeTool } from './tool-items.ts'
+import { addUsage } from './usage.ts'
+
+/** What the worker is told at once; approvals and answers come later, as effects. */
+export type ReportAnswer = { steers: HandedSteer[]; ended: boolean } | null
+
+export function applyReport(decision: Decision, report: Report): ReportAnswer {
+  if (decision.turn.phase === 'stopping') return applyWhileStopping(decision, report)
+  switch (report.type) {
+    case 'preparing':
+      decision.changeTurn({ phase: 'preparing' })
+      return null
+    case 'slot':
+      decision.changeTurn({ waitingSlot: report.waiting })
+      decision.status()
+      return null
+    case 'running':
+      decision.changeTurn({ phase: 'running', waitingSlot: false })
+      decision.status()
+      return null
+    case 'stepStarted':
+      closeOpenItem(decision)
+      decision.changeTurn({ stepId: report.stepId, requestRunning: true, servedBy: report.model })
+      decision.emit({ type: 'step.started', turnId: decision.turn.id, stepId: report.stepId, step: report.step, model: report.model })
+      return null
+    case 'stream':
+      stream(decision, report.channel, report.add)
+      return null
+    case 'streamClosed':
+      closeOpenItem(decision)
+      return null
+    case 'discarded':
+      discardStep(decision)
+      return null
+    case 'reading':
+      decision.changeTurn({ reading: { percent: clampPercent(report.percent) } })
+      decision.status()
+      return null
+    case 'wait':
+      decision.changeTurn({ reading: null, wait: report.wait ? waitStatus(report.wait) : null })
+      decision.status()
+      return null
+    case 'notice':
+      closeOpenItem(decision)
+      decision.notice(report.level, report.text)
+      return null
+    case 'toolProposed':
+      proposeTool(decision, report)
+      return null
+    case 'toolReady':
+      toolReady(decision, report)
+      return null
+    case 'toolOutput': {
+      const item = decision.item(report.itemId, 'tool')
+      if (item?.state === 'running') emitOutput(decision, item, report.add)
+      return null
+    }
+    case 'toolProgress': {
+      const item = decision.item(report.itemId, 'tool')
+      if (item?.state === 'running') decision.patch(item, { progress: report.progress as never })
+      return null
+    }
+    case 'toolEnded':
+      endTool(decision, report)
+      return null
+    case 'asked':
+      asked(decision, report)
+      return null
+    case 'planned':
+      decision.emit({ type: 'plan.changed', turnId: decision.turn.id, plan: report.plan })
+      return null
+    case 'usage':
+      emitUsage(decision, report)
+      return null
+    case 'stepEnded':
+      endStep(decision, report)
+      return null
+    case 'boundary':
+      closeOpenItem(decision)
+      return { steers: takeSteers(decision), ended: false }
+    case 'mayEnd':
+      // The commit point (T-36, T-37): either a steer makes another step, or the turn ends here and now.
+      if (pendingSteers(decision).length > 0) return { steers: takeSteers(decision), ended: false }
+      settle(decision, { outcome: 'completed', ending: report.ending })
+      return { steers: [], ended: true }
+    case 'failed':
+      settle(decision, { outcome: 'failed', error: report.error })
+      return null
+    case 'unwound':
+      settle(decision, { outcome: 'failed', error: { code: 'app.internal', message: 'The turn ended without an outcome.' } })
+      return null
+    case 'drainExpired':
+      return null
+  }
+}
+
+/** After Stop only ends of what is open may come (T-53); the settle waits for the worker to unwind. */
+function applyWhileStopping(decision: Decision, report: Report): ReportAnswer {
+  switch (report.type) {
+    case 'toolEnded':
+      endTool(decision, report)
+      return null
+    case 'usage':
+      emitUsage(decision, report)
+      return null
+    case 'stepEnded':
+      endStep(decision, report)
+      return null
+    case 'stream':
+      // What was received before the abort is kept; what a provider sends after it is not (M-44).
+      return null
+    case 'toolReady':
+      decision.effect({ do: 'release', ticket: report.ticket, answer: { run: false, state: 'cancelled', error: { code: 'approval.gone', message: 'The turn was stopped.' } } })
+      return null
+    case 'asked':
+      decision.effect({ do: 'release', ticket: report.ticket, answer: { noAnswer: 'cancelled' } })
+      return null
+    case 'boundary':
+    case 'mayEnd':
+      return { steers: [], ended: true }
+    case 'unwound':
+    case 'drainExpired': {
+      const { failure, stop } = decision.turn
+      if (failure) settle(decision, { outcome: 'failed', error: failure })
+      else if (stop?.reason === 'shutdown') settle(decision, { outcome: 'interrupted', reason: 'shutdown' })
+      else settle(decision, { outcome: 'stopped', reason: stop?.reason ?? 'person' })
+      return null
+    }
+    default:
+      return null
+  }
+}
+
+function endStep(decision: Decision, report: Extract<Report, { type: 'stepEnded' }>): void {
+  closeOpenItem(decision, report.finish === 'aborted' || report.finish === 'error' ? 'partial' : 'final')
+  const output = report.usage?.output ?? null
+  decision.changeTurn({
+    requestRunning: false,
+    wait: null,
+    reading: null,
+    servedBy: report.servedBy ?? decision.turn.servedBy,
+    ...(output === null || report.streamedMs <= 0
+      ? {}
+      : { rateTokens: decision.turn.rateTokens + output, rateMs: decision.turn.rateMs + report.streamedMs }),
+  })
+  decision.emit({
+    type: 'step.ended',
+    turnId: decision.turn.id,
+    stepId: report.stepId,
+    finish: report.finish,
+    ...(report.usage ? { usage: report.usage } : {}),
+    ...(report.firstTokenMs === null ? {} : { firstTokenMs: report.firstTokenMs }),
+  })
+  emitUsage(decision, { turn: report.turn, context: report.context, rate: null })
+}
+
+function emitUsage(decision: Decision, report: { turn: Extract<Report, { type: 'usage' }>['turn']; context: Extract<Report, { type: 'usage' }>['context']; rate: number | null }): void {
+  const { view } = decision.state
+  const session = addUsage(decision.turn.usageBefore, report.turn)
+  const same = JSON.stringify([view.turn?.usage, view.header.usage, view.header.context, view.turn?.rate]) === JSON.stringify([report.turn, session, report.context, report.rate])
+  if (!same) decision.emit({ type: 'usage.changed', turnId: decision.turn.id, turn: report.turn, session, context: report.context, rate: report.rate })
+}
+
+function waitStatus(wait: NonNullable<Extract<Report, { type: 'wait' }>['wait']>) {
+  return wait.code === 'provider.rate_limited'
+    ? ({ kind: 'rate_limited', provider: wait.provider, providerLabel: wait.label, until: wait.until, untilKind: wait.untilKind } as const)
+    : ({ kind: 'retrying', attempt: wait.attempt, of: wait.of, until: wait.until, code: wait.code } as const)
+}
+
+function clampPercent(percent: number | null): number | null {
+  return percent === null || !Number.isFinite(percent) ? null : Math.min(100, Math.max(0, percent))
+}

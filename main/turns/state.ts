@@ -1,0 +1,189 @@
+/**
+ * What a session's actor holds: the view clients see (a fold of its events) and the control state of the running turn.
+ * Immutable: every decision makes a new one, so rolling back a failed transaction is keeping the old.
+ */
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { Rule } from '../../preload/contract/items.ts'
+import { noUsage } from '../../preload/contract/fold.ts'
+import type { ApprovalMode, SessionView, TurnStatus, Usage } from '../../preload/contract/session.ts'
+import type { Settings } from '../../preload/contract/settings.ts'
+import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
+import type { CallPlan } from '../tools/tool.ts'
+
+export type Phase = 'starting' | 'preparing' | 'running' | 'stopping'
+export type StopReason = 'person' | 'yielded' | 'timeout' | 'session_deleted' | 'withdrawn' | 'shutdown'
+
+/** What happens where a person is needed: a card; a failing turn (`lathe run --approve ask`, no terminal); a denial (Z-98). */
+export type Attendance = 'attended' | 'fail' | 'deny'
+
+/** A call that was looked at and waits for its verdict or its approval. */
+export type PendingCall = { itemId: string; tool: string; plan: CallPlan; argsHash: string; since: number }
+
+export type RunningTool = { itemId: string; title: string; since: number }
+
+export type LiveTurn = {
+  id: string
+  phase: Phase
+  startedAt: number
+  attendance: Attendance
+  background: boolean
+  stop: { reason: StopReason; at: number } | null
+  /** Why the turn fails once its worker has unwound. */
+  failure: ErrorBody | null
+  stepId: string | null
+  /** A model request runs: "send now" may end it (T-120). */
+  requestRunning: boolean
+  /** The text or reasoning item that streams. */
+  openItemId: string | null
+  running: RunningTool[]
+  /** Open approvals by their item's id, oldest first. */
+  approvals: Map<string, PendingCall>
+  /** Open questions: question item id to tool item id. */
+  questions: Map<string, { itemId: string; since: number }>
+  /** Hashes of calls a person denied in this turn (Z-96). */
+  denied: Set<string>
+  waitingSlot: boolean
+  wait: Extract<TurnStatus, { kind: 'rate_limited' | 'retrying' }> | null
+  reading: { percent: number | null } | null
+  compactingSince: number | null
+  waitedMs: number
+  /** First instant since which a person is waited for; null while nobody is. */
+  personSince: number | null
+  /** Output tokens reported, and the milliseconds they streamed, summed over steps (T-89). */
+  rateTokens: number
+  rateMs: number
+  /** Session usage before this turn, so that session sums are this plus the turn's. */
+  usageBefore: Usage
+  servedBy: string | null
+}
+
+export type SessionState = {
+  view: SessionView
+  hidden: HiddenRecord
+  turn: LiveTurn | null
+  lastPos: number
+  /** False until the first message is admitted (S-3). */
+  stored: boolean
+  /** Set where nothing may be changed, with the reason people read (S-24). */
+  readOnly: string | null
+  closing: boolean
+  /** The newest submits of this session by request id; older ones are looked up in storage before the mailbox. */
+  bindings: ReadonlyMap<string, RequestBinding>
+}
+
+/** What a decision may look at besides the state. */
+export type Environment = {
+  now: number
+  newId(): string
+  settings: Settings
+  /** Workspace and everywhere rules. */
+  rules: readonly Rule[]
+}
+
+/** What the outside does after a decision; `abort` at once, all else once durable. */
+export type Effect =
+  | { do: 'abort'; turnId: string; reason: StopReason | 'failed' }
+  | { do: 'abortRequest'; turnId: string }
+  | { do: 'start'; turnId: string }
+  /** Answers what the worker waits for under `ticket`. */
+  | { do: 'release'; ticket: string; answer: Release }
+  | { do: 'drain'; turnId: string; ms: number }
+  | { do: 'settled'; turnId: string }
+  /** Look for the first thing that may start now (T-46). */
+  | { do: 'next' }
+  | { do: 'entry' }
+  | { do: 'rules' }
+  | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
+  | { do: 'withdrawNotification'; itemId: string }
+
+export type Release =
+  | { run: true }
+  | { run: false; error: ErrorBody; state: 'denied' | 'cancelled' }
+  | { answer: { choices: string[]; text: string | null; secret: string | null } }
+  | { noAnswer: 'declined' | 'blank' | 'expired' | 'unattended' | 'cancelled' }
+
+export function newTurn(id: string, now: number, more: { attendance: Attendance; background: boolean; usageBefore: Usage }): LiveTurn {
+  return {
+    id,
+    phase: 'starting',
+    startedAt: now,
+    attendance: more.attendance,
+    background: more.background,
+    stop: null,
+    failure: null,
+    stepId: null,
+    requestRunning: false,
+    openItemId: null,
+    running: [],
+    approvals: new Map(),
+    questions: new Map(),
+    denied: new Set(),
+    waitingSlot: false,
+    wait: null,
+    reading: null,
+    compactingSince: null,
+    waitedMs: 0,
+    personSince: null,
+    rateTokens: 0,
+    rateMs: 0,
+    usageBefore: more.usageBefore,
+    servedBy: null,
+  }
+}
+
+/** An unsent session: in memory only until its first message is admitted (S-3). */
+export function newSession(input: { id: string; journalId: string; workspace: string; model: string | null; effort: string | null; approvalMode: ApprovalMode; now: number }): SessionState {
+  return {
+    view: {
+      journalId: input.journalId,
+      header: {
+        id: input.id,
+        rev: 0,
+        createdAt: input.now,
+        updatedAt: input.now,
+        workspace: input.workspace,
+        extraFolders: [],
+        title: 'New session',
+        titleSource: 'default',
+        model: input.model,
+        effort: input.effort,
+        approvalMode: input.approvalMode,
+        muted: false,
+        lastSeq: 0,
+        readSeq: 0,
+        notableSeq: 0,
+        currentTurnId: null,
+        lastTurnId: null,
+        lastOutcome: null,
+        pinnedAt: null,
+        archivedAt: null,
+        deletedAt: null,
+        forkOf: null,
+        usage: noUsage,
+        lastUsage: null,
+        context: { used: null, window: null, estimated: false },
+        plan: null,
+        notices: [],
+        queue: { followUps: [], paused: null },
+        recovery: null,
+        automaticHeld: null,
+        itemCount: 0,
+      },
+      items: [],
+      itemsBefore: 0,
+      turns: [],
+      turn: null,
+      approvals: { head: null, depth: 0 },
+      questions: { head: null, depth: 0 },
+      changes: [],
+      execSessions: [],
+    },
+    hidden: { grants: [], commandNotes: [], completionKeys: [] },
+    turn: null,
+    lastPos: 0,
+    stored: false,
+    readOnly: null,
+    closing: false,
+    bindings: new Map(),
+  }
+}

@@ -1,0 +1,40 @@
+/** Stop (turns.md 11): one synchronous step that aborts, withdraws and holds; draining and the settle follow. */
+import { drainMs, drainYieldingMs } from '../../preload/contract/limits.ts'
+import type { StopReply } from '../../preload/contract/routes.ts'
+import { withdrawApprovals } from './approvals.ts'
+import type { Decision } from './decision.ts'
+import { pauseQueue } from './queue.ts'
+import { withdrawQuestions } from './questions.ts'
+import { settle } from './settle.ts'
+import type { StopReason } from './state.ts'
+import { withdrawAll } from './steers.ts'
+
+export function stop(decision: Decision, command: { turnId: string; reason: StopReason }): StopReply {
+  const { turn } = decision.state
+  const byPerson = command.reason === 'person'
+  if (!turn || turn.id !== command.turnId) {
+    const row = decision.state.view.turns.find((one) => one.id === command.turnId)
+    // Stop on the newest turn, just settled, still means "nothing more by itself" (T-103); on an older one it means nothing (T-104).
+    const newest = !turn && decision.header.lastTurnId === command.turnId
+    if (newest && byPerson) hold(decision)
+    return { stopped: false, why: newest ? 'settled' : row ? 'not_current' : 'unknown' }
+  }
+  if (byPerson) hold(decision)
+  if (turn.phase === 'stopping') return { stopped: true, withdrawn: [] }
+  const neverRan = turn.phase === 'starting'
+  decision.changeTurn({ phase: 'stopping', stop: { reason: command.reason, at: decision.now } })
+  decision.effect({ do: 'abort', turnId: turn.id, reason: command.reason })
+  decision.status()
+  withdrawApprovals(decision, 'cancelled')
+  withdrawQuestions(decision, 'cancelled')
+  const withdrawn = byPerson ? withdrawAll(decision) : []
+  // Before its admission was durable no worker was scheduled that could unwind (T-98).
+  if (neverRan) settle(decision, { outcome: 'stopped', reason: command.reason })
+  else decision.effect({ do: 'drain', turnId: turn.id, ms: command.reason === 'yielded' ? drainYieldingMs : drainMs })
+  return { stopped: true, withdrawn }
+}
+
+function hold(decision: Decision): void {
+  if (!decision.header.automaticHeld) decision.changeHeader({ automaticHeld: { since: decision.now, by: 'stop' } })
+  pauseQueue(decision, 'stop')
+}

@@ -1,0 +1,70 @@
+/** Text and reasoning as they stream (turns.md 7): one item a run, in its true place. */
+import type { ItemOf } from '../../preload/contract/items.ts'
+import type { Decision } from './decision.ts'
+
+/** Text and reasoning grow one item each; a tool, a change of channel or a step closes it (T-67, T-69). */
+export function stream(decision: Decision, channel: 'text' | 'reasoning', add: string): void {
+  if (add === '') return
+  noteContent(decision)
+  const open = openItem(decision)
+  if (open?.kind === channel) {
+    decision.emit({ type: 'item.delta', turnId: decision.turn.id, itemId: open.id, field: 'text', offset: open.text.length, add })
+    if (channel === 'reasoning') nameReasoning(decision, open.id)
+    return
+  }
+  closeOpenItem(decision)
+  const id = decision.newId()
+  decision.changeTurn({ openItemId: id })
+  if (channel === 'text') decision.put({ kind: 'text', id, text: add, final: false })
+  else {
+    decision.put({ kind: 'reasoning', id, text: add })
+    nameReasoning(decision, id)
+  }
+}
+
+/** First bold line, else first line, set once when that line is whole (T-69). */
+function nameReasoning(decision: Decision, id: string): void {
+  const item = decision.item(id, 'reasoning')
+  if (!item || item.title !== undefined) return
+  const title = reasoningTitle(item.text, false)
+  if (title) decision.patch(item, { title })
+}
+
+function reasoningTitle(text: string, whole: boolean): string | null {
+  const end = text.indexOf('\n')
+  if (end < 0 && !whole) return null
+  const lines = text.split('\n').slice(0, 6)
+  const bold = lines.map((line) => /^\s*\*\*(.+?)\*\*\s*$/.exec(line)?.[1]).find((line) => line !== undefined)
+  const title = (bold ?? lines[0] ?? '').replace(/[*_`#]/g, '').trim().slice(0, 120)
+  return title === '' ? null : title
+}
+
+function openItem(decision: Decision): ItemOf<'text'> | ItemOf<'reasoning'> | undefined {
+  const id = decision.turn.openItemId
+  return id === null ? undefined : (decision.item(id, 'text') ?? decision.item(id, 'reasoning'))
+}
+
+export function closeOpenItem(decision: Decision, status: 'final' | 'partial' = 'final'): void {
+  const open = openItem(decision)
+  decision.changeTurn({ openItemId: null })
+  if (!open || open.status !== 'live') return
+  const title = open.kind === 'reasoning' && open.title === undefined ? reasoningTitle(open.text, true) : null
+  // The whole text goes into the item's row: deltas may be pruned later, the item may not (K-13).
+  decision.emit({ type: 'item.put', turnId: decision.turn.id, item: { ...open, ...(title ? { title } : {}), status, endedAt: decision.now }, after: null })
+}
+
+/** What this step streamed is hidden and never sent: a retry replaces it (M-78). */
+export function discardStep(decision: Decision): void {
+  closeOpenItem(decision, 'partial')
+  const { stepId } = decision.turn
+  for (const item of decision.state.view.items) {
+    if (item.stepId === stepId && (item.kind === 'text' || item.kind === 'reasoning')) decision.patch(item, { visible: false, contextual: false })
+  }
+}
+
+/** Content closes an open wait and prompt reading, even if the provider never says "resumed" (T-62). */
+export function noteContent(decision: Decision): void {
+  if (!decision.turn.wait && !decision.turn.reading) return
+  decision.changeTurn({ wait: null, reading: null })
+  decision.status()
+}

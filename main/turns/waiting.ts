@@ -1,0 +1,12 @@
+/** Time a turn waits for a person, apart from the time it works (T-75, T-92). */
+import type { Decision } from './decision.ts'
+
+export function personWaits(decision: Decision): void {
+  if (decision.turn.personSince === null) decision.changeTurn({ personSince: decision.now })
+}
+
+export function personAnswered(decision: Decision): void {
+  const { personSince, approvals, questions, waitedMs } = decision.turn
+  if (personSince === null || approvals.size > 0 || questions.size > 0) return
+  decision.changeTurn({ personSince: null, waitedMs: waitedMs + Math.max(0, decision.now - personSince) })
+}
