@@ -1,0 +1,25 @@
+import type { Database } from 'better-sqlite3'
+import { sessions } from './0001-sessions.ts'
+
+/** One step of the schema. A released one is never edited: a later one changes what it made. */
+export type Migration = { version: number; sql: string }
+
+export const migrations: readonly Migration[] = [sessions]
+
+export const latestVersion = migrations.at(-1)!.version
+
+/** Brings the database to `upTo`, each step with its `user_version` in one transaction: a kill leaves the older version whole. */
+export function migrate(db: Database, upTo: number = latestVersion): void {
+  const from = versionOf(db)
+  for (const { version, sql } of migrations) {
+    if (version <= from || version > upTo) continue
+    db.transaction(() => {
+      db.exec(sql)
+      db.pragma(`user_version = ${version}`)
+    }).immediate()
+  }
+}
+
+export function versionOf(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number
+}

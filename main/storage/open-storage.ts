@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import type { Item } from '../../preload/contract/items.ts'
+import { blobBytes, openBlobs } from './blob-folder.ts'
+import type { Faults } from './faults.ts'
+import { folded, packWrite } from './packed.ts'
+import type { Storage } from './storage.ts'
+import { startWorker } from './storage-thread.ts'
+
+export type StorageOptions = {
+  /** The data folder; made where it is missing. */
+  home: string
+  /** Changes nothing on disk; a mutation is refused `session.read_only`. */
+  readOnly?: boolean
+  /** Who owns the data folder (A-41); a later owner's id ends this one's writing. */
+  owner?: string
+  /** Told of what was read with defaults in place of damage (S-7). */
+  onRepair?: (sessionId: string, fields: string[]) => void
+  faults?: Faults
+}
+
+/** Characters of JSON parsed before the main loop gets its turn. */
+const parsedAtOnce = 512 * 1024
+
+/** Opens the database of `home` in its worker. Throws `storage.failed` where it cannot be used at all. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { home, readOnly = false, owner = randomUUID(), onRepair } = options
+  if (!readOnly) await mkdir(home, { recursive: true, mode: 0o700 })
+  const start = { home, readOnly, owner, faults: options.faults?.shared ?? null }
+  const thread = await startWorker(start)
+  const { call } = thread
+
+  /** Sessions whose damage was told; each is told once. */
+  const told = new Set<string>()
+
+  // Schemas are needed by the first session that is loaded, not by the start.
+  const record = () => import('./record.ts')
+
+  async function readItems(sessionId: string, bodies: string[]): Promise<Item[]> {
+    const { readItem } = await record()
+    return inPieces(bodies, (body) => readItem(body, sessionId))
+  }
+
+  return {
+    condition: thread.condition,
+    blobs: openBlobs(home),
+
+    commit: async (write) => call('commit', packWrite(write)),
+
+    async loadSession(sessionId) {
+      const packed = await call('loadSession', sessionId)
+      if (!packed) return null
+      const { readHeader, readHidden } = await record()
+      const { header, repaired } = readHeader(packed.header, packed.columns)
+      if (repaired.length > 0 && !told.has(sessionId)) {
+        told.add(sessionId)
+        onRepair?.(sessionId, repaired)
+      }
+      return {
+        journalId: packed.journalId,
+        header,
+        hidden: readHidden(packed.hidden),
+        items: await readItems(sessionId, packed.items),
+        itemsBefore: packed.itemsBefore,
+        turns: await inPieces(packed.turns, JSON.parse),
+        changes: await inPieces(packed.changes, JSON.parse),
+        unsettled: await inPieces(packed.unsettled, JSON.parse),
+        lastPos: packed.lastPos,
+      }
+    },
+
+    unsettledSessions: () => call('unsettledSessions'),
+
+    async events(sessionId, after, limit) {
+      const { events, pruned } = await call('events', sessionId, after, limit)
+      return { events: await inPieces(events, JSON.parse), pruned }
+    },
+
+    async items(sessionId, query) {
+      const { items, before, after } = await call('items', sessionId, query)
+      return { items: await readItems(sessionId, items), before, after }
+    },
+
+    async item(sessionId, itemId) {
+      const body = await call('item', sessionId, itemId)
+      return body === null ? null : (await readItems(sessionId, [body]))[0]!
+    },
+
+    async contextItems(sessionId) {
+      const { items, turns } = await call('contextItems', sessionId)
+      return { items: await readItems(sessionId, items), turns: await inPieces(turns, JSON.parse) }
+    },
+
+    change: async (sessionId, changeId) => valueOf(await call('change', sessionId, changeId)),
+
+    async request(sessionId, requestId) {
+      const row = await call('request', sessionId, requestId)
+      return row && { requestId, fingerprint: row.fingerprint, reply: JSON.parse(row.reply) as unknown }
+    },
+
+    async entries({ before, limit, workspace, archived, text }) {
+      const { entries, more } = await call('entries', {
+        before: before ?? null, limit, workspace: workspace ?? null, archived: archived ?? false, text: folded(text ?? '').trim(),
+      })
+      return { entries: await inPieces(entries, JSON.parse), more }
+    },
+
+    idsByPrefix: (prefix) => call('idsByPrefix', prefix),
+
+    async pruneDeltas(settledBefore) {
+      while (await call('pruneNext', settledBefore)) continue
+    },
+
+    erase: (sessionId, at) => call('erase', sessionId, at),
+    deletedBefore: (time) => call('deletedBefore', time),
+
+    draft: async (sessionId) => valueOf(await call('draft', sessionId)),
+    setDraft: (sessionId, draft) => call('setDraft', sessionId, JSON.stringify(draft)),
+
+    async prompts(sessionId, workspace) {
+      const items = await readItems(sessionId, await call('prompts', sessionId, workspace))
+      return [...new Set(items.map(promptOf))].filter((prompt) => prompt !== '')
+    },
+
+    rules: async () => (await call('rules')).map((body) => JSON.parse(body)),
+    removeRule: (id) => call('removeRule', id),
+
+    workspaces: async () => (await call('workspaces')).map((body) => JSON.parse(body)),
+    putWorkspace: (workspace) => call('putWorkspace', workspace.path, workspace.openedAt, JSON.stringify(workspace)),
+    removeWorkspace: (path) => call('removeWorkspace', path),
+    moveWorkspace: (from, to) => call('moveWorkspace', from, to),
+
+    value: async (name) => valueOf(await call('value', name)),
+    setValue: (name, value) => call('setValue', name, JSON.stringify(value ?? null)),
+
+    // Until the index is built nothing is found, and the reply says so.
+    search: async () => ({ hits: [], partial: true }),
+
+    async health() {
+      const database = await call('health')
+      return { ...database, blobBytes: await blobBytes(home), blobsMissing: 0 }
+    },
+
+    close: thread.close,
+  }
+}
+
+function valueOf<T>(body: string | null): T | null {
+  return body === null ? null : (JSON.parse(body) as T)
+}
+
+/** Reads each text, giving the main loop its turn between stretches of bounded length. */
+async function inPieces<T>(texts: string[], read: (text: string) => T): Promise<T[]> {
+  const values: T[] = []
+  let since = 0
+  for (const text of texts) {
+    if (since > parsedAtOnce) {
+      await setImmediate()
+      since = 0
+    }
+    since += text.length
+    values.push(read(text))
+  }
+  return values
+}
+
+/** What the person typed: a message as it is, a command with its `!` (S-171). */
+function promptOf(item: Item): string {
+  if (item.kind === 'user') return item.text
+  if (item.kind !== 'tool') return ''
+  const { command } = item.args as { command?: unknown }
+  return typeof command === 'string' ? `!${command}` : ''
+}

@@ -1,0 +1,326 @@
+/** What the worker reads. Bodies are answered as the JSON texts they are stored as; the main side parses them. */
+import type { Database } from 'better-sqlite3'
+import type { StoredEvent } from '../../preload/contract/events.ts'
+import type { Item } from '../../preload/contract/items.ts'
+import { itemTextBytesMax, sliceItems } from '../../preload/contract/limits.ts'
+import { clipItem } from './clip.ts'
+import { Refusal } from './refusal.ts'
+import { keepStatements } from './statements.ts'
+
+/** A slice ends early rather than grow past this (K-14); texts in it are clipped, so one item always fits. */
+const sliceBytesMax = 4 * 1024 * 1024
+/** Bytes of events answered at once; the caller goes on from the last it got. */
+const eventsBytesMax = 4 * 1024 * 1024
+/** Merged deltas of a replayed turn are begun anew at this length. */
+const mergedCharsMax = 64 * 1024
+const promptsOfSession = 100
+const promptsOfWorkspace = 200
+
+export type Reads = ReturnType<typeof openReads>
+
+export type PackedSession = {
+  journalId: string
+  columns: { id: string; workspace: string; createdAt: number; updatedAt: number; lastSeq: number }
+  header: string
+  hidden: string
+  items: string[]
+  itemsBefore: number
+  turns: string[]
+  changes: string[]
+  unsettled: string[]
+  lastPos: number
+}
+
+type SessionRow = {
+  journal_id: string
+  workspace: string
+  created_at: number
+  updated_at: number
+  last_seq: number
+  erased_at: number | null
+  hidden: string
+  header: string
+}
+type JournalRow = { type: string; body: string }
+type Place = { pos: number; bytes: number }
+
+export type PlaceQuery = { before?: string | undefined; after?: string | undefined; around?: string | undefined; limit: number }
+
+export function openReads(db: Database) {
+  const sql = keepStatements(db)
+
+  /** The visible items before `pos`, newest first, at most `limit` and what fits a slice; answers the first one's place. */
+  function startOfSlice(sessionId: string, below: number, limit: number): number {
+    let bytes = 0
+    let start = below
+    const rows = sql<Place>('SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos < ? ORDER BY pos DESC LIMIT ?')
+    for (const row of rows.iterate(sessionId, below, limit)) {
+      bytes += sliceBytes(row)
+      if (bytes > sliceBytesMax && start !== below) break
+      start = row.pos
+    }
+    return start
+  }
+
+  function endOfSlice(sessionId: string, above: number, limit: number): number {
+    let bytes = 0
+    let end = above
+    const rows = sql<Place>('SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos > ? ORDER BY pos LIMIT ?')
+    for (const row of rows.iterate(sessionId, above, limit)) {
+      bytes += sliceBytes(row)
+      if (bytes > sliceBytesMax && end !== above) break
+      end = row.pos
+    }
+    return end
+  }
+
+  function visibleBelow(sessionId: string, pos: number): number {
+    return sql<{ n: number }>('SELECT count(*) AS n FROM items WHERE session_id = ? AND visible = 1 AND pos < ?').get(sessionId, pos)!.n
+  }
+
+  function visibleAbove(sessionId: string, pos: number): number {
+    return sql<{ n: number }>('SELECT count(*) AS n FROM items WHERE session_id = ? AND visible = 1 AND pos > ?').get(sessionId, pos)!.n
+  }
+
+  function placeOf(sessionId: string, itemId: string): number {
+    const row = sql<{ pos: number }>('SELECT pos FROM items WHERE session_id = ? AND id = ?').get(sessionId, itemId)
+    if (!row) throw new Refusal('request.invalid', 'That entry is not in this session.')
+    return row.pos
+  }
+
+  function bodies(query: string, ...values: unknown[]): string[] {
+    return sql<{ body: string }>(query).all(...values).map((row) => row.body)
+  }
+
+  function body(query: string, ...values: unknown[]): string | null {
+    return bodies(query, ...values)[0] ?? null
+  }
+
+  function firstOpen(sessionId: string, turnId: string): number | null {
+    const query = 'SELECT min(pos) AS pos FROM items WHERE session_id = ? AND turn_id = ? AND ended_at IS NULL'
+    return sql<{ pos: number | null }>(query).get(sessionId, turnId)!.pos
+  }
+
+  function unsettledTurn(sessionId: string): { id: string; startedSeq: number } | null {
+    const row = sql<{ id: string; started_seq: number | null }>('SELECT id, started_seq FROM turns WHERE session_id = ? AND settled_at IS NULL ORDER BY n DESC LIMIT 1').get(sessionId)
+    return row ? { id: row.id, startedSeq: row.started_seq ?? 0 } : null
+  }
+
+  return {
+    loadSession(sessionId: string): PackedSession | null {
+      const row = sql<SessionRow>('SELECT journal_id, workspace, created_at, updated_at, last_seq, erased_at, hidden, header FROM sessions WHERE id = ?').get(sessionId)
+      if (!row) return null
+      if (row.erased_at !== null) throw new Refusal('session.deleted', 'This session was deleted.')
+      const turn = unsettledTurn(sessionId)
+      const newest = startOfSlice(sessionId, Number.MAX_SAFE_INTEGER, sliceItems)
+      // Recovery closes what the turn left open, so that much is always at hand.
+      const open = turn && firstOpen(sessionId, turn.id)
+      const start = Math.min(newest, open ?? newest)
+      const items = sql<{ turn_id: string | null; body: string }>('SELECT turn_id, body FROM items WHERE session_id = ? AND pos >= ? ORDER BY pos').all(sessionId, start)
+      const turnIds = JSON.stringify([...new Set(items.map((item) => item.turn_id))])
+      return {
+        journalId: row.journal_id,
+        columns: { id: sessionId, workspace: row.workspace, createdAt: row.created_at, updatedAt: row.updated_at, lastSeq: row.last_seq },
+        header: row.header,
+        hidden: row.hidden,
+        items: items.map((item) => (turn && item.turn_id === turn.id ? item.body : clipBody(item.body))),
+        itemsBefore: visibleBelow(sessionId, start),
+        turns: bodies(
+          `SELECT body FROM turns WHERE session_id = :sessionId AND (settled_at IS NULL
+            OR n = (SELECT max(n) FROM turns WHERE session_id = :sessionId) OR id IN (SELECT value FROM json_each(:turnIds))) ORDER BY n`,
+          { sessionId, turnIds },
+        ),
+        changes: bodies('SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) ORDER BY n', sessionId, turnIds),
+        unsettled: turn ? mergeDeltas(sql<JournalRow>('SELECT type, body FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq').iterate(sessionId, turn.startedSeq)) : [],
+        lastPos: sql<{ pos: number | null }>('SELECT max(pos) AS pos FROM items WHERE session_id = ?').get(sessionId)!.pos ?? 0,
+      }
+    },
+
+    unsettledSessions(): string[] {
+      return sql<{ session_id: string }>('SELECT DISTINCT session_id FROM turns WHERE settled_at IS NULL').all().map((row) => row.session_id)
+    },
+
+    events(sessionId: string, after: number, limit: number): { events: string[]; pruned: boolean } {
+      const events: string[] = []
+      let bytes = 0
+      let last = after
+      let pruned = false
+      for (const row of sql<{ seq: number; body: string }>('SELECT seq, body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?').iterate(sessionId, after, limit)) {
+        bytes += row.body.length
+        if (bytes > eventsBytesMax && events.length > 0) return { events, pruned }
+        if (row.seq !== last + 1) pruned = true
+        last = row.seq
+        events.push(row.body)
+      }
+      if (events.length < limit) {
+        const head = sql<{ last_seq: number }>('SELECT last_seq FROM sessions WHERE id = ?').get(sessionId)?.last_seq ?? 0
+        if (head > last) pruned = true
+      }
+      return { events, pruned }
+    },
+
+    items(sessionId: string, query: PlaceQuery): { items: string[]; before: number; after: number } {
+      const [first, last] = stretch(query)
+      const items = bodies('SELECT body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? ORDER BY pos', sessionId, first, last)
+      return { items: items.map(clipBody), before: visibleBelow(sessionId, first), after: visibleAbove(sessionId, last) }
+
+      function stretch({ before, after, around, limit }: PlaceQuery): [number, number] {
+        if (before !== undefined) {
+          const place = placeOf(sessionId, before)
+          return [startOfSlice(sessionId, place, limit), place - 1]
+        }
+        if (after !== undefined) {
+          const place = placeOf(sessionId, after)
+          return [place + 1, endOfSlice(sessionId, place, limit)]
+        }
+        if (around !== undefined) {
+          const place = placeOf(sessionId, around)
+          const earlier = Math.floor((limit - 1) / 2)
+          return [startOfSlice(sessionId, place, earlier), endOfSlice(sessionId, place, limit - 1 - earlier)]
+        }
+        return [startOfSlice(sessionId, Number.MAX_SAFE_INTEGER, limit), Number.MAX_SAFE_INTEGER]
+      }
+    },
+
+    item(sessionId: string, itemId: string): string | null {
+      return body('SELECT body FROM items WHERE session_id = ? AND id = ?', sessionId, itemId)
+    },
+
+    contextItems(sessionId: string): { items: string[]; turns: string[] } {
+      return {
+        items: bodies('SELECT body FROM items WHERE session_id = ? AND contextual = 1 ORDER BY pos', sessionId),
+        turns: bodies('SELECT body FROM turns WHERE session_id = ? ORDER BY n', sessionId),
+      }
+    },
+
+    change(sessionId: string, changeId: string): string | null {
+      return body('SELECT body FROM changes WHERE session_id = ? AND id = ?', sessionId, changeId)
+    },
+
+    request(sessionId: string, requestId: string): { fingerprint: string; reply: string } | null {
+      const row = sql<{ fingerprint: string; reply: string }>('SELECT fingerprint, reply FROM requests WHERE session_id = ? AND request_id = ?').get(sessionId, requestId)
+      return row ?? null
+    },
+
+    entries(query: { before: { updatedAt: number; id: string } | null; limit: number; workspace: string | null; archived: boolean; text: string }): { entries: string[]; more: boolean } {
+      const rows = sql<{ entry: string }>(`
+        SELECT entry FROM sessions
+        WHERE deleted_at IS NULL
+          ${query.archived ? 'AND archived_at IS NOT NULL' : 'AND archived_at IS NULL'}
+          ${query.before === null ? '' : 'AND (updated_at, id) < (:updatedAt, :id)'}
+          ${query.workspace === null ? '' : 'AND workspace = :workspace'}
+          ${query.text === '' ? '' : 'AND instr(title_folded, :text) > 0'}
+        ORDER BY updated_at DESC, id DESC LIMIT :count
+      `).all({ ...query.before, workspace: query.workspace, text: query.text, count: query.limit + 1 })
+      return { entries: rows.slice(0, query.limit).map((row) => row.entry), more: rows.length > query.limit }
+    },
+
+    idsByPrefix(prefix: string): string[] {
+      return sql<{ id: string }>('SELECT id FROM sessions WHERE id >= :prefix AND substr(id, 1, length(:prefix)) = :prefix AND erased_at IS NULL ORDER BY id LIMIT 2').all({ prefix }).map((row) => row.id)
+    },
+
+    deletedBefore(time: number): string[] {
+      return sql<{ id: string }>('SELECT id FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at < ? ORDER BY deleted_at').all(time).map((row) => row.id)
+    },
+
+    draft(sessionId: string): string | null {
+      return body('SELECT body FROM drafts WHERE session_id = ?', sessionId)
+    },
+
+    /** Items the person wrote, newest first: this session's, then those of other sessions of its workspace (S-103). */
+    prompts(sessionId: string, workspace: string): string[] {
+      return [
+        ...bodies('SELECT body FROM items WHERE session_id = ? AND recalled = 1 ORDER BY created_at DESC, n DESC LIMIT ?', sessionId, promptsOfSession),
+        ...bodies(
+          `SELECT items.body FROM sessions JOIN items ON items.session_id = sessions.id
+           WHERE sessions.workspace = ? AND sessions.id <> ? AND sessions.deleted_at IS NULL AND items.recalled = 1
+           ORDER BY items.created_at DESC, items.n DESC LIMIT ?`,
+          workspace, sessionId, promptsOfWorkspace,
+        ),
+      ]
+    },
+
+    rules(): string[] {
+      return bodies('SELECT body FROM rules ORDER BY id')
+    },
+
+    workspaces(): string[] {
+      return bodies('SELECT body FROM workspaces ORDER BY opened_at DESC, path')
+    },
+
+    value(name: string): string | null {
+      return body('SELECT body FROM named_values WHERE name = ?', name)
+    },
+
+    health(): { version: number; integrity: string; databaseBytes: number } {
+      const pages = db.pragma('page_count', { simple: true }) as number
+      const pageBytes = db.pragma('page_size', { simple: true }) as number
+      return {
+        version: db.pragma('user_version', { simple: true }) as number,
+        integrity: db.pragma('quick_check(1)', { simple: true }) as string,
+        databaseBytes: pages * pageBytes,
+      }
+    },
+  }
+}
+
+function sliceBytes(row: Place): number {
+  return Math.min(row.bytes, itemTextBytesMax)
+}
+
+function clipBody(body: string): string {
+  // One byte of text is at least one unit of JSON, so a shorter body holds no text to clip.
+  if (body.length <= itemTextBytesMax / 3) return body
+  const item = parsed(body)
+  const clipped = item && clipItem(item)
+  return clipped === item ? body : JSON.stringify(clipped)
+}
+
+/** Null where the text is damaged; the main side answers for that (S-7). */
+function parsed(body: string): Item | null {
+  try {
+    return JSON.parse(body) as Item
+  } catch {
+    return null
+  }
+}
+
+/**
+ * A running turn's events with each run of deltas to one item as one delta, numbered as the last of them: folding them
+ * gives the same, and an hour of streaming is read in a moment.
+ */
+function mergeDeltas(rows: Iterable<JournalRow>): string[] {
+  type Delta = Extract<StoredEvent, { type: 'item.delta' }>
+  const merged: string[] = []
+  let open: Delta | null = null
+  for (const row of rows) {
+    if (row.type !== 'item.delta') {
+      close()
+      merged.push(row.body)
+      continue
+    }
+    const delta = JSON.parse(row.body) as Delta
+    if (open && continues(open, delta)) open = { ...delta, offset: open.offset, add: open.add + delta.add }
+    else {
+      close()
+      open = delta
+    }
+  }
+  close()
+  return merged
+
+  function continues(before: Delta, next: Delta): boolean {
+    return (
+      before.itemId === next.itemId &&
+      before.field === next.field &&
+      before.turnId === next.turnId &&
+      before.offset + before.add.length === next.offset &&
+      before.add.length + next.add.length <= mergedCharsMax
+    )
+  }
+
+  function close(): void {
+    if (open) merged.push(JSON.stringify(open))
+    open = null
+  }
+}

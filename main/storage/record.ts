@@ -1,0 +1,80 @@
+/** Reading what is stored, whatever it is (S-7): a bad field takes its default, a bad entry is shown as such. */
+import { Item } from '../../preload/contract/items.ts'
+import { SessionHeader } from '../../preload/contract/session.ts'
+import type { ContextFigures, Queue, Usage } from '../../preload/contract/session.ts'
+import type { HiddenRecord } from './storage.ts'
+
+const noUsage: Usage = { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, total: null, cost: null }
+const noContext: ContextFigures = { used: null, window: null, estimated: false }
+const noQueue: Queue = { followUps: [], paused: null }
+
+/** The header with each missing, wrong-typed or out-of-range field as in `columns` or at its default, and those fields' names. */
+export function readHeader(text: string, columns: Pick<SessionHeader, 'id' | 'workspace' | 'createdAt' | 'updatedAt' | 'lastSeq'>): { header: SessionHeader; repaired: string[] } {
+  const stored = parsed(text)
+  const repaired: string[] = []
+  const fields: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(SessionHeader.shape)) {
+    const read = schema.safeParse(stored[name])
+    if (read.success) fields[name] = read.data
+    else {
+      repaired.push(name)
+      fields[name] = { ...defaults, ...columns }[name as keyof SessionHeader]
+    }
+  }
+  const header = fields as SessionHeader
+  for (const name of ['rev', 'lastSeq', 'readSeq', 'notableSeq', 'itemCount'] as const) {
+    const beyond = (name === 'readSeq' || name === 'notableSeq') && header[name] > header.lastSeq
+    if (header[name] >= 0 && !beyond) continue
+    repaired.push(name)
+    header[name] = beyond ? header.lastSeq : 0
+  }
+  return { header, repaired }
+}
+
+export function readHidden(text: string): HiddenRecord {
+  const stored = parsed(text)
+  return { grants: list(stored['grants']), commandNotes: list(stored['commandNotes']), completionKeys: list(stored['completionKeys']) }
+}
+
+/** Items as stored; one that cannot be read stands as a notice in its place. */
+export function readItem(text: string, sessionId: string): Item {
+  const stored = parsed(text)
+  const read = Item.safeParse(stored)
+  // The stored object, not the schema's copy: a field of a newer Lathe stays.
+  if (read.success) return stored as Item
+  return {
+    id: typeof stored['id'] === 'string' ? stored['id'] : `damaged-${sessionId.slice(0, 40)}-${Number(stored['pos'] ?? 0)}`,
+    turnId: typeof stored['turnId'] === 'string' ? stored['turnId'] : null,
+    stepId: null,
+    pos: typeof stored['pos'] === 'number' ? stored['pos'] : 0,
+    createdAt: typeof stored['createdAt'] === 'number' ? stored['createdAt'] : 0,
+    endedAt: typeof stored['endedAt'] === 'number' ? stored['endedAt'] : 0,
+    status: 'final',
+    source: 'session',
+    contextual: false,
+    visible: true,
+    kind: 'notice',
+    level: 'warning',
+    text: 'This entry is damaged and cannot be shown.',
+  }
+}
+
+const defaults: SessionHeader = {
+  id: '', rev: 0, createdAt: 0, updatedAt: 0, workspace: '', extraFolders: [], title: 'New session', titleSource: 'default',
+  model: null, effort: null, approvalMode: 'ask', muted: false, lastSeq: 0, readSeq: 0, notableSeq: 0, currentTurnId: null,
+  lastTurnId: null, lastOutcome: null, pinnedAt: null, archivedAt: null, deletedAt: null, forkOf: null, usage: noUsage,
+  lastUsage: null, context: noContext, plan: null, notices: [], queue: noQueue, recovery: null, automaticHeld: null, itemCount: 0,
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function list(value: unknown): never[] {
+  return Array.isArray(value) ? (value as never[]) : []
+}
