@@ -1,0 +1,15 @@
+/** `npm run dist [-- OPTIONS]`: builds and packages for this platform, or as electron-builder's own options say. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buildParts } from './build.ts'
+import { root, runStep } from './steps.ts'
+
+await rm(join(root, 'out'), { recursive: true, force: true })
+await buildParts()
+const packaged = await runStep({
+  name: 'package',
+  script: 'node_modules/electron-builder/cli.js',
+  args: ['--config', 'electron-builder.yml', '--publish', 'never', ...process.argv.slice(2)],
+  limit: 60 * 60_000,
+})
+process.exitCode = packaged ? 0 : 1

@@ -1,0 +1,79 @@
+/** What the packaged application is made of, checked without packaging it (that needs Electron's binary). */
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { external } from '../vite.main.config.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const require = createRequire(import.meta.url)
+const fromBuilder = createRequire(require.resolve('electron-builder/package.json'))
+
+type Configuration = {
+  files: string[]
+  extraResources: { from: string; to: string; filter?: string[] }[]
+  electronFuses: Record<string, boolean>
+  linux: { icon: string }
+  mac: { icon: string; hardenedRuntime: boolean; entitlements: string }
+  win: { icon: string; verifyUpdateCodeSignature: boolean }
+}
+
+async function configuration(): Promise<Configuration> {
+  const { load } = createRequire(fromBuilder.resolve('app-builder-lib/package.json'))('js-yaml')
+  return load(await readFile(join(root, 'electron-builder.yml'), 'utf8'))
+}
+
+async function validate(config: unknown): Promise<void> {
+  const folder = dirname(fromBuilder.resolve('app-builder-lib/package.json'))
+  const { validateConfiguration } = require(join(folder, 'out/util/config/config.js'))
+  await validateConfiguration(config, { isEnabled: false, add: () => undefined })
+}
+
+test('the packager accepts the configuration, and would refuse a misspelt one', async () => {
+  const config = await configuration()
+  await validate(config)
+  await expect(validate({ ...config, electronFuses: { runAsNod: false } })).rejects.toThrow(/electronFuses/)
+  await expect(validate({ ...config, asarUnpck: [] })).rejects.toThrow(/asarUnpck/)
+})
+
+test('every fuse is set, and set tight', async () => {
+  expect((await configuration()).electronFuses).toEqual({
+    runAsNode: false,
+    enableNodeOptionsEnvironmentVariable: false,
+    enableNodeCliInspectArguments: false,
+    enableEmbeddedAsarIntegrityValidation: true,
+    onlyLoadAppFromAsar: true,
+    enableCookieEncryption: true,
+    loadBrowserProcessSpecificV8Snapshot: false,
+    grantFileProtocolExtraPrivileges: false,
+    resetAdHocDarwinSignature: true,
+  })
+})
+
+test('what the build leaves outside is what the package and its command line bring along', async () => {
+  const { files, extraResources } = await configuration()
+  const packages = new Set(external.filter((name) => name !== 'electron').map((name) => name.split('/')[0]))
+  const kept = /!\(([^)]+)\)/.exec(files.find((pattern) => pattern.startsWith('!node_modules/!(')) ?? '')?.[1]
+  const filter = extraResources.find(({ from }) => from === 'node_modules')?.filter ?? []
+  expect(new Set(kept?.split('|'))).toEqual(packages)
+  expect(new Set(/^\{([^}]+)\}/.exec(filter[0] ?? '')?.[1]?.split(','))).toEqual(packages)
+})
+
+test('the macOS application is hardened, and loosened for compiled code alone', async () => {
+  const { mac, win } = await configuration()
+  expect(mac.hardenedRuntime).toBe(true)
+  expect(win.verifyUpdateCodeSignature).toBe(true)
+  const granted = [...(await readFile(join(root, mac.entitlements), 'utf8')).matchAll(/<key>([^<]+)<\/key>/g)]
+  expect(granted.map(([, key]) => key)).toEqual(['com.apple.security.cs.allow-jit'])
+})
+
+test('the icons exist in every format and none is too big to keep in the repository', async () => {
+  const { linux, mac, win } = await configuration()
+  const names = [mac.icon, win.icon, ...(await readdir(join(root, linux.icon))).map((name) => join(linux.icon, name))]
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(root, name))).size))
+  expect(Math.min(...sizes)).toBeGreaterThan(0)
+  expect(Math.max(...sizes)).toBeLessThan(1_000_000)
+  expect(names).toContain(join(linux.icon, '512x512.png'))
+  expect((await readFile(join(root, mac.icon))).toString('latin1', 0, 4)).toBe('icns')
+  expect((await readFile(join(root, win.icon))).readUInt16LE(2)).toBe(1)
+})
