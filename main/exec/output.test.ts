@@ -64,6 +64,20 @@ test('X-505 how the output was cut into chunks changes nothing, and nothing but 
   )
 })
 
+test('X-505 nor for long output and lines too long to be rewritten', () => {
+  const long = fc.array(fc.oneof({ weight: 3, arbitrary: piece }, fc.constantFrom('x'.repeat(5_000), 'y\n'.repeat(700), `${'z'.repeat(9_000)}\rZ`)), { maxLength: 12 })
+  fc.assert(
+    fc.property(long.map((pieces) => pieces.join('')), fc.integer({ min: 100, max: 20_000 }), (raw, step) => {
+      let parts = ''
+      const text = new TerminalText((part) => (parts += part))
+      for (let at = 0; at < raw.length; at += step) text.write(raw.slice(at, at + step))
+      text.end()
+      return parts === reduceText(raw)
+    }),
+    { numRuns: 300 },
+  )
+})
+
 test('X-505 plain text passes unchanged', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 400 }).map((value) => value.replace(/[^\P{C}\n\t]|\u200d/gu, ''))
   fc.assert(fc.property(text, (value) => reduceText(value) === value))

@@ -128,10 +128,18 @@ export class TerminalText {
     this.#row = Math.max(0, this.#row - old)
   }
 
+  /** Whole multiples of the limit leave, so that chunks of any size leave the same. */
   #leaveLongLine(): void {
-    if (this.#lines[this.#row]!.length <= lineLimit) return
-    this.#emit(this.#lines.map(asText).join('\n'))
-    this.#lines = ['']
+    const line = this.#lines[this.#row]!
+    if (line.length <= lineLimit) return
+    if (this.#row < this.#lines.length - 1) {
+      this.#moveTo(this.#row, Math.min(this.#here(), lineLimit))
+      this.#cells().length = lineLimit
+      return
+    }
+    const cut = line.length - (line.length % lineLimit)
+    this.#emit(this.#lines.with(-1, line.slice(0, cut)).map(asText).join('\n'))
+    this.#lines = [line.slice(cut)]
     this.#row = 0
     this.#atEnd = true
   }

@@ -101,6 +101,11 @@ export class RunningProcess {
     return this.#carrier.pid
   }
 
+  /** Settles when the exit of the process itself was seen, before its output is drained. */
+  get exited(): Promise<void> {
+    return this.#exited.promise
+  }
+
   /** False once the exit of the process itself was seen, whatever its children do. */
   get running(): boolean {
     return this.#exit === null

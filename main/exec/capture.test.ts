@@ -1,0 +1,92 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, expect, test, vi } from 'vitest'
+import { OutputCapture } from './capture.ts'
+import { cutOutput } from './output.ts'
+import { Spool } from './spool.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'lathe-capture-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+test('X-501 XA-4 a character split over chunks, on either stream, is whole; invalid bytes are replaced', () => {
+  const capture = new OutputCapture({ folder })
+  capture.push('stdout', Buffer.from([0xe2, 0x82]))
+  capture.push('stderr', Buffer.from([0xf0, 0x9f]))
+  capture.push('stdout', Buffer.from([0xac, 0xff]))
+  capture.push('stderr', Buffer.from([0x98, 0x80, 0xe2]))
+  const output = capture.finish()
+  expect(output).toMatchObject({ stdout: '€\ufffd', stderr: '😀\ufffd', bytes: 9 })
+})
+
+test('X-308 the streams are merged by arrival and kept apart', () => {
+  const capture = new OutputCapture({ folder })
+  for (const [stream, text] of [['stdout', 'a\n'], ['stderr', 'b\n'], ['stdout', 'c\n']] as const) capture.push(stream, Buffer.from(text))
+  expect(capture.finish()).toMatchObject({ stdout: 'a\nc\n', stderr: 'b\n', reduced: { head: 'a\nb\nc\n', dropped: 0 } })
+})
+
+test('Z-103 everything kept has gone through the redactor, its held back end included', async () => {
+  const redactor = () => ({ push: (text: string) => text.replaceAll('secret', '[redacted:X]'), end: () => '[end]' })
+  const live: string[] = []
+  const capture = new OutputCapture({ folder, redactor, live: (text) => live.push(text) })
+  capture.push('stdout', Buffer.from('a secret'))
+  const output = capture.finish()
+  const expected = 'a [redacted:X][end][end]'
+  expect([output.reduced.head, (await output.full()).toString(), live.join('')]).toEqual([expected, expected, expected])
+})
+
+test('X-502 the spool keeps the first and the last, whole characters, and says how much it left out', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 200 }), async (texts, repeat) => {
+      const spool = new Spool({ path: join(folder, 'kept'), pressure: () => {}, headBytes: 70_000, tailBytes: 50_000 })
+      const all = Buffer.from(texts.join('').repeat(repeat * 40))
+      for (let at = 0; at < all.length; at += 7_001) spool.push(all.subarray(at, at + 7_001))
+      const kept = (await spool.read()).toString()
+      await spool.discard()
+      if (all.length <= 120_000) return kept === all.toString()
+      const [head, tail] = kept.split(/\n\[\.\.\. [\d,]+ bytes were not kept \.\.\.\]\n/)
+      const text = all.toString()
+      expect(kept).not.toContain('\ufffd')
+      expect(text.startsWith(head!) && text.endsWith(tail!)).toBe(true)
+      expect(Buffer.byteLength(head!)).toBeGreaterThan(70_000 - 4)
+      expect(Buffer.byteLength(tail!)).toBeGreaterThan(50_000 - 4)
+      return true
+    }),
+    { numRuns: 40 },
+  )
+  expect(await readdir(folder)).toEqual([])
+})
+
+test('X-504 the process is held back by a slow disk only, and let go when the disk fails', async () => {
+  const pressures: boolean[] = []
+  const spool = new Spool({ path: join(folder, 'pressed'), pressure: (high) => pressures.push(high) })
+  for (let at = 0; at < 6; at += 1) spool.push(Buffer.alloc(1024 * 1024))
+  expect(pressures).toEqual([true])
+  await vi.waitFor(() => expect(pressures).toEqual([true, false]))
+  expect((await stat(join(folder, 'pressed'))).mode & 0o777).toBe(0o600)
+  await spool.discard()
+
+  const broken = new Spool({ path: '/dev/null/no', pressure: (high) => pressures.push(high) })
+  for (let at = 0; at < 6; at += 1) broken.push(Buffer.alloc(1024 * 1024))
+  await vi.waitFor(() => expect(pressures).toEqual([true, false, true, false]))
+  expect(broken.failed).toBe(true)
+  await broken.discard()
+})
+
+test('X-510 live output is joined, and bounded whatever is printed', async () => {
+  const sent: string[] = []
+  const capture = new OutputCapture({ folder, live: (text) => sent.push(text) })
+  for (let at = 0; at < 2_000; at += 1) capture.push('stdout', Buffer.from(`line ${at} ${'x'.repeat(1_000)}\n`))
+  await vi.waitFor(() => expect(sent.length).toBeGreaterThan(0))
+  for (const stream of ['stdout', 'stderr', 'stdout', 'stderr'] as const) capture.push(stream, Buffer.from(stream))
+  const output = capture.finish()
+  const shown = sent.join('')
+  expect(sent.length).toBeLessThan(20)
+  expect(shown.length).toBeLessThan(100_000)
+  expect(shown).toMatch(/characters not shown live/)
+  expect(shown.endsWith('stdoutstderrstdoutstderr')).toBe(true)
+  expect(cutOutput(output.reduced, 1_000)).toContain('line 0')
+  await output.release()
+  expect(await readdir(folder)).toEqual([])
+})

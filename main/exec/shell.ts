@@ -1,0 +1,122 @@
+/** Choosing a shell and running one command in it, from start to end (sections 2 and 3). */
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { Launch } from './carrier.ts'
+import { type CapturedOutput, type CaptureOptions, OutputCapture } from './capture.ts'
+import type { Env } from './environment.ts'
+import { type ProcessEnd, type ProcessLedger, type RunningProcess, startProcess } from './process.ts'
+
+export const shellNames = ['bash', 'sh', 'zsh', 'pwsh', 'powershell', 'cmd'] as const
+export type ShellName = (typeof shellNames)[number]
+
+export type Shell = { name: ShellName; file: string }
+
+/**
+ * The shell asked for, else `preferred` (`exec.shell`), else the platform's (X-303). Throws `exec.shell_not_found` naming
+ * those installed; nothing else is tried in the place of one that was asked for.
+ */
+export async function findShell(env: Env, asked?: ShellName, preferred?: ShellName): Promise<Shell> {
+  const wanted = asked ?? preferred
+  const defaults: ShellName[] = process.platform === 'win32' ? ['pwsh', 'powershell'] : ['bash', 'sh']
+  for (const name of wanted ? [wanted] : defaults) {
+    const file = await findProgram(name, env)
+    if (file) return { name, file }
+  }
+  const installed = (await Promise.all(shellNames.map((name) => findProgram(name, env)))).map((file, at) => file && shellNames[at]).filter(Boolean)
+  throw new LatheError('exec.shell_not_found', `The shell ${wanted ?? defaults.join(' or ')} is not installed.`, {
+    hint: installed.length > 0 ? `Installed: ${installed.join(', ')}.` : 'No known shell was found on PATH.',
+  })
+}
+
+/** Absolute path of a program on the PATH of `env`, or null. */
+export async function findProgram(name: string, env: Env): Promise<string | null> {
+  const windows = process.platform === 'win32'
+  const path = Object.entries(env).find(([key]) => (windows ? key.toUpperCase() : key) === 'PATH')?.[1] ?? ''
+  for (const folder of path.split(delimiter)) {
+    if (folder === '') continue
+    const file = join(folder, windows ? `${name}.exe` : name)
+    const found = await access(file, windows ? constants.F_OK : constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (found) return file
+  }
+  return null
+}
+
+/**
+ * PowerShell has no way to take a script as one untouched argument and still give the last program's exit code as its
+ * own, so the command travels in a variable of this name and the script around it is fixed.
+ */
+const powershellVariable = 'LATHE_COMMAND'
+const powershellScript = [
+  '[Console]::OutputEncoding = [Text.UTF8Encoding]::new()',
+  `$command = $env:${powershellVariable}`,
+  `Remove-Item Env:${powershellVariable}`,
+  'Invoke-Expression $command',
+  '$succeeded = $?',
+  'if ($null -ne $LASTEXITCODE) { exit $LASTEXITCODE }',
+  'if (-not $succeeded) { exit 1 }',
+].join('; ')
+
+/** How a shell is given a command: as one argument, never spliced into a larger script (X-304). */
+export function shellLaunch(shell: Shell, command: string, login: boolean): Pick<Launch, 'file' | 'args' | 'verbatimArguments'> & { env: Env } {
+  const { name, file } = shell
+  switch (name) {
+    case 'bash':
+      return { file, args: login ? ['-l', '-c', command] : ['--noprofile', '--norc', '-c', command], env: {} }
+    case 'zsh':
+      return { file, args: login ? ['-l', '-c', command] : ['-f', '-c', command], env: {} }
+    case 'sh':
+      return { file, args: ['-c', command], env: {} }
+    case 'pwsh':
+    case 'powershell':
+      return { file, args: ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', powershellScript], env: { [powershellVariable]: command } }
+    case 'cmd':
+      return { file, args: ['/d', '/s', '/c', `"${command}"`], verbatimArguments: true, env: {} }
+  }
+}
+
+export type ShellCommand = {
+  shell: Shell
+  command: string
+  login: boolean
+  /** Absolute. */
+  cwd: string
+  env: Env
+  /** Milliseconds. */
+  timeoutMs: number
+  capture: CaptureOptions
+  ledger?: ProcessLedger | undefined
+}
+
+/** A one-shot command on its way. */
+export type RunningCommand = {
+  /** Settles when the command ended and, unless it exited by itself, its whole tree with it. Never rejects. */
+  finished: Promise<{ end: ProcessEnd; output: CapturedOutput; durationMs: number }>
+  process: RunningProcess
+}
+
+/** Starts a command in a shell, on pipes (X-301). Throws `exec.spawn_failed`. */
+export async function startCommand(command: ShellCommand): Promise<RunningCommand> {
+  const began = performance.now()
+  const launch = shellLaunch(command.shell, command.command, command.login)
+  const capture = new OutputCapture(command.capture)
+  const running = await startProcess({
+    ...launch,
+    cwd: command.cwd,
+    env: { ...command.env, ...launch.env },
+    ledger: command.ledger,
+    output: (stream, bytes) => capture.push(stream, bytes),
+  })
+  capture.onPressure((high) => (high ? running.pause() : running.resume()))
+  const timer = setTimeout(() => void running.stop('timed_out'), command.timeoutMs)
+  // An exit is no time-out: what it left in the background is not ended for being slow to drain (X-210).
+  void running.exited.then(() => clearTimeout(timer))
+  const finished = running.end.then((end) => {
+    clearTimeout(timer)
+    return { end, output: capture.finish(), durationMs: Math.round(performance.now() - began) }
+  })
+  return { finished, process: running }
+}
