@@ -91,7 +91,7 @@ async function* readStream(response: NetResponse, wire: Wire, reader: WireReader
   let progress = 0
   try {
     for (;;) {
-      const next = await untilLate(body.next(), late.signal)
+      const next = await (lateTimer ? untilLate(body.next(), late.signal) : body.next())
       if (!next || next.done) break
       watchdog.bytes()
       messages.feed(decoder.decode(next.value, { stream: true }))
@@ -122,7 +122,7 @@ async function untilLate<T>(next: Promise<T>, late: AbortSignal): Promise<T | un
     late.addEventListener('abort', giveUp, { once: true })
   })
   try {
-    next.catch?.(() => {})
+    next.catch(() => {})
     return await Promise.race([next, tooLate])
   } finally {
     late.removeEventListener('abort', giveUp)
@@ -152,17 +152,23 @@ function messageReader(wire: Wire, reader: WireReader): Messages {
     if (isRecord(value)) reader.message(value)
   }
   if (wire.framing === 'lines') {
-    let rest = ''
+    let rest: string[] = []
+    let size = 0
     return {
       feed(text) {
-        const lines = (rest + text).split('\n')
-        rest = lines.pop() ?? ''
-        if (rest.length > messageLimit) throw new ProtocolFault('A line is over 8 MiB.')
-        for (const line of lines) take(line)
+        rest.push(text)
+        size += text.length
+        if (text.includes('\n')) {
+          const lines = rest.join('').split('\n')
+          rest = [lines.pop()!]
+          size = rest[0]!.length
+          for (const line of lines) take(line)
+        }
+        if (size > messageLimit) throw new ProtocolFault('A line is over 8 MiB.')
       },
       flush() {
         ending = true
-        take(rest)
+        take(rest.join(''))
       },
       get done() {
         return done

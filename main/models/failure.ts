@@ -10,7 +10,7 @@ import type { ModelError } from './model.ts'
 import { retryAfter } from './retry-after.ts'
 
 /** What a request can do without, once a provider has refused it (M-30). */
-export type Droppable = 'tools' | 'images' | 'effort' | 'temperature' | 'usage' | 'parallel'
+export type Droppable = 'tools' | 'images' | 'effort' | 'temperature' | 'usage'
 
 export type Failure = {
   code: ErrorCode
@@ -49,7 +49,7 @@ export function handling(failure: Failure): Handling {
     case 'provider.unavailable': return failure.reason === 'circuit' ? { retries: 0, fallback: true, circuit: false } : { retries: 3, fallback: true, circuit: true }
     case 'provider.unreachable':
     case 'provider.response_interrupted': return { retries: 3, fallback: true, circuit: true }
-    case 'provider.local_server_off': return { retries: failure.loading ? 0 : 1, fallback: true, circuit: false }
+    case 'provider.local_server_off': return { retries: 1, fallback: true, circuit: false }
     case 'provider.stream_stalled': return failure.reason === 'firstToken' || failure.reason === 'idle' ? { retries: 1, fallback: true, circuit: true } : never
     case 'provider.protocol_error': return { retries: 1, fallback: true, circuit: true }
     case 'provider.quota_exhausted':
@@ -146,7 +146,6 @@ const parameters: Record<Droppable, string[]> = {
   effort: ['reasoning_effort', 'reasoning', 'output_config', 'thinking', 'think', 'effort'],
   temperature: ['temperature'],
   usage: ['stream_options'],
-  parallel: ['parallel_tool_calls'],
   tools: ['tools', 'tool_choice'],
   images: ['image_url', 'images'],
 }

@@ -38,9 +38,11 @@ export class NetError extends Error {
   }
 }
 
-/** Connections to remote hosts are kept a few seconds for the next step; the environment's proxies apply to them. */
-const pool = { keepAlive: true, timeout: 15_000, maxFreeSockets: 4, proxyEnv: process.env }
-const agents = { 'http:': new http.Agent(pool), 'https:': new https.Agent(pool) }
+/**
+ * The environment's proxies apply to remote hosts. Sockets are not kept between requests: a response is left at its end
+ * mark, before the connection is free again, and TLS sessions are resumed anyway.
+ */
+const agents = { 'http:': new http.Agent({ proxyEnv: process.env }), 'https:': new https.Agent({ proxyEnv: process.env }) }
 
 const maxRedirects = 3
 
@@ -74,29 +76,19 @@ function exchange(url: URL, request: NetRequest): Promise<http.IncomingMessage> 
     })
     const stop = () => outgoing.destroy(new NetError('stopped', 'Stopped.'))
     const late = () => outgoing.destroy(new NetError('connect_timeout', `No connection after ${request.connectMs / 1_000} s.`))
-    let connecting: NodeJS.Timeout | undefined = setTimeout(late, request.connectMs)
-    const connected = () => {
-      clearTimeout(connecting)
-      connecting = undefined
-    }
+    const connecting = setTimeout(late, request.connectMs)
+    const connected = () => clearTimeout(connecting)
     signal.addEventListener('abort', stop, { once: true })
     outgoing.on('close', () => {
       connected()
       signal.removeEventListener('abort', stop)
     })
-    outgoing.on('socket', (socket) => {
-      if (!socket.connecting) connected()
-      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
-    })
+    outgoing.on('socket', (socket) => socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected))
     outgoing.on('response', (response) => {
       connected()
       resolve(response)
     })
-    outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // A kept connection the server closed meanwhile: nothing was answered, a fresh one is tried.
-      if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(url, request))
-      else reject(asNetError(error, signal))
-    })
+    outgoing.on('error', (error) => reject(asNetError(error, signal)))
     outgoing.end(request.body)
   })
 }

@@ -1,0 +1,226 @@
+/**
+ * One step of a turn: asks the chosen model, corrects, repeats, waits, and moves on to fallback models, as the table of
+ * failures says (M-75 to M-83). The only place where requests are repeated.
+ */
+import { errorBody } from '../../preload/contract/errors.ts'
+import { attempt, type Ended } from './attempt.ts'
+import { chooseEffort, publicInfo, type KnownModel } from './catalog.ts'
+import { chatWire } from './chat-wire.ts'
+import type { Circuits } from './circuit.ts'
+import { splitName, type Provider, type ProviderKind } from './config.ts'
+import { demoAnswer } from './demo.ts'
+import { handling, modelError, type Droppable, type Failure } from './failure.ts'
+import type { Learned } from './learned.ts'
+import { messagesWire } from './messages-wire.ts'
+import type { ModelEvent, ModelRequest } from './model.ts'
+import { ollamaWire } from './ollama-wire.ts'
+import { orStop, pause } from './stop.ts'
+import type { Ask, Wire } from './wire.ts'
+
+/** What is shared by all requests of the process; nothing in it belongs to one provider's settings (M-11). */
+export type Shared = {
+  keyOf(provider: Provider): Promise<string | null>
+  circuits: Circuits
+  learned: Learned
+  now(): number
+  /** In [0, 1). */
+  random(): number
+  log(entry: Record<string, unknown>): void
+}
+
+/** What one turn knows and remembers. */
+export type Turn = {
+  resolve(name: string, signal: AbortSignal): Promise<KnownModel>
+  fallback: string[]
+  /** By the model asked for: the candidate that worked, first for the rest of the turn (M-82). */
+  working: Map<string, string>
+  /** A refused key was read again: once a turn (M-93). */
+  healed: boolean
+}
+
+const wires: Record<Exclude<ProviderKind, 'demo'>, Wire> = { 'openai': chatWire, 'openai-compatible': chatWire, 'anthropic': messagesWire, 'ollama': ollamaWire }
+
+const longestWait = 60_000
+const longestWaitWithFallback = 10_000
+const correctionsPerStep = 2
+const loadingPoll = 2_000
+const loadingPolls = 60
+
+export async function* step(request: ModelRequest, signal: AbortSignal, turn: Turn, shared: Shared): AsyncGenerator<ModelEvent> {
+  const chain = chainOf(request, turn)
+  let shown = false
+  let failed: { failure: Failure; model: KnownModel; error: ModelEvent } | undefined
+  for (const name of chain) {
+    let candidate: { model: KnownModel; request: ModelRequest } | undefined
+    try {
+      const model = await orStop(turn.resolve(name, signal), signal)
+      candidate = await fitted(request, model, failed !== undefined)
+    } catch (error) {
+      if (signal.aborted) return yield stopped(name)
+      // A fallback without a usable model is skipped (M-81).
+      if (failed) continue
+      return yield { type: 'error', error: { ...errorBody(error), ...splitName(name) } }
+    }
+    if (!candidate) continue
+    if (failed) {
+      if (shown) yield { type: 'reset' }
+      yield { type: 'warning', kind: 'fallback', text: `${failed.model.name} failed (${failed.failure.code}); ${candidate.model.name} answers instead.` }
+    }
+    const last = chain.at(-1) === name
+    const tried = yield* tryCandidate(candidate.request, candidate.model, last, signal, turn, shared)
+    if (!tried) {
+      turn.working.set(request.model, name)
+      return
+    }
+    shown = tried.shown
+    failed = { failure: tried.failure, model: candidate.model, error: tried.error }
+    if (!handling(tried.failure).fallback) break
+  }
+  if (failed) yield failed.error
+}
+
+/** The candidates in order, beginning with the one that worked earlier in this turn. */
+function chainOf(request: ModelRequest, turn: Turn): string[] {
+  const all = [...new Set([request.model, ...(request.fallback ?? turn.fallback)])]
+  const working = all.indexOf(turn.working.get(request.model) ?? request.model)
+  return all.slice(Math.max(0, working))
+}
+
+async function fitted(request: ModelRequest, model: KnownModel, isFallback: boolean): Promise<{ model: KnownModel; request: ModelRequest } | undefined> {
+  if (!isFallback || !request.rebuild) return { model, request }
+  const rebuilt = await request.rebuild(publicInfo(model))
+  return rebuilt ? { model, request: { ...request, ...rebuilt } } : undefined
+}
+
+function stopped(name: string): ModelEvent {
+  return { type: 'error', error: { code: 'provider.stopped', message: 'Stopped.', ...splitName(name) } }
+}
+
+type Failed = { failure: Failure; error: ModelEvent; shown: boolean }
+
+/** Undefined once the model has answered. */
+async function* tryCandidate(
+  request: ModelRequest, model: KnownModel, last: boolean, signal: AbortSignal, turn: Turn, shared: Shared,
+): AsyncGenerator<ModelEvent, Failed | undefined> {
+  const { provider } = model
+  const { circuits, learned, now } = shared
+  const without = learned.without(model.name)
+  if (model.tools === false) without.add('tools')
+  if (model.vision === false) without.add('images')
+  let retries = 0
+  let corrections = 0
+  let polls = 0
+  let brokenAnswers = 0
+  for (let tries = 1; ; tries += 1) {
+    const openUntil = circuits.openUntil(model.name, request.interactive, now())
+    if (openUntil !== null) {
+      const failure: Failure = { code: 'provider.unavailable', reason: 'circuit', text: 'It failed several times in a row; background requests wait.' }
+      return { failure, error: { type: 'error', error: modelError(failure, provider, model.id, null, openUntil) }, shown: false }
+    }
+    const ask = askOf(request, model, without)
+    let key: string | null = null
+    const startedAt = now()
+    let ended: Ended
+    if (provider.kind === 'demo') ended = yield* demoAnswer(ask, signal)
+    else {
+      try {
+        key = await orStop(shared.keyOf(provider), signal)
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+      ended = yield* attempt(wires[provider.kind], ask, key, signal, now)
+    }
+    if (ended.ok) {
+      circuits.succeeded(model.name)
+      if (ended.reason === 'unknown') shared.log({ event: 'unknown finish', word: ended.word.slice(0, 100), model: model.name })
+      yield { type: 'finish', reason: ended.reason, empty: ended.empty }
+      return undefined
+    }
+
+    const { failure, shown } = ended
+    const { retries: most, circuit } = handling(failure)
+    const error = (retryAt?: number): Failed => ({ failure, shown, error: { type: 'error', error: modelError(failure, provider, model.id, key, retryAt) } })
+    if (failure.code === 'provider.stopped') {
+      circuits.unproven(model.name)
+      return error()
+    }
+    shared.log({
+      event: 'request failed', code: failure.code, reason: failure.reason, status: failure.status, provider: provider.id, model: model.id,
+      requestId: failure.requestId, attempt: tries, durationMs: now() - startedAt,
+    })
+    if (circuit) circuits.failed(model.name, now())
+    else circuits.unproven(model.name)
+
+    if (failure.drop && corrections < correctionsPerStep && sends(ask, failure.drop)) {
+      corrections += 1
+      without.add(failure.drop)
+      learned.add(model.name, failure.drop)
+      if (shown) yield { type: 'reset' }
+      yield { type: 'warning', kind: 'dropped_parameter', text: `${model.name} does not take ${dropped[failure.drop]}; the request was sent without.` }
+      continue
+    }
+    if ((failure.code === 'provider.auth_invalid' || failure.code === 'provider.auth_missing') && !turn.healed) {
+      const again = await orStop(shared.keyOf(provider), signal).catch(() => key)
+      if (again !== key) {
+        turn.healed = true
+        if (shown) yield { type: 'reset' }
+        continue
+      }
+    }
+    if (failure.loading) {
+      polls += 1
+      if (polls > loadingPolls) return { ...error(), failure: { ...failure, code: provider.loopback ? 'provider.local_server_off' : 'provider.unavailable' } }
+      yield { type: 'phase', name: 'loading', percent: null }
+      await pause(loadingPoll, signal)
+      continue
+    }
+
+    if (shown) brokenAnswers += 1
+    const wait = Math.max(backOff(failure, retries, shared.random()), failure.retryAfterMs ?? 0)
+    const retryAt = failure.retryAfterMs === undefined ? undefined : now() + failure.retryAfterMs
+    const patience = last ? longestWait : longestWaitWithFallback
+    if (retries >= most || brokenAnswers > 1 || wait > patience) return error(retryAt)
+    retries += 1
+    if (shown) {
+      yield { type: 'reset' }
+      yield { type: 'warning', kind: 'retry_after_output', text: `The answer of ${model.name} broke off; it is asked again.` }
+    }
+    const named = failure.retryAfterMs !== undefined && failure.retryAfterMs >= wait
+    if (wait >= 1_000) yield { type: 'wait', wait: { code: failure.code, provider: provider.id, label: provider.label, until: now() + wait, untilKind: named ? 'reset' : 'retry', attempt: retries, of: most } }
+    await pause(wait, signal)
+    if (wait >= 1_000) yield { type: 'wait', wait: null }
+  }
+}
+
+const dropped: Record<Droppable, string> = { tools: 'tools', images: 'images', effort: 'a reasoning effort', temperature: 'a temperature', usage: 'a request for usage in streams' }
+
+/** Whether the request has what was refused; if not, leaving it out changes nothing. */
+function sends({ request, effort, stream, model, without }: Ask, drop: Droppable): boolean {
+  if (without.has(drop)) return false
+  switch (drop) {
+    case 'tools': return request.tools.length > 0
+    case 'effort': return effort !== undefined
+    case 'temperature': return request.temperature !== undefined
+    case 'usage': return stream && (model.provider.kind === 'openai' || model.provider.kind === 'openai-compatible')
+    case 'images': return request.messages.some((message) => (message.role === 'tool' ? message.results.some(({ image }) => image) : message.role === 'user' && message.parts.some(({ type }) => type === 'image')))
+  }
+}
+
+function askOf(request: ModelRequest, model: KnownModel, without: ReadonlySet<Droppable>): Ask {
+  return {
+    request,
+    model,
+    effort: chooseEffort(request.effort, model.efforts),
+    // Always sent, so that a provider's huge default is not held against credit (M-33).
+    maxOutput: request.maxOutput ?? Math.min(model.maxOutput, 32_000, Math.floor(model.contextLength / 4)),
+    stream: model.stream,
+    without,
+  }
+}
+
+/** 1, 2 and 4 s, each ± 20 %; a local server that is off gets 2 s to come up. */
+function backOff(failure: Failure, retries: number, random: number): number {
+  const base = failure.code === 'provider.local_server_off' ? 2_000 : 1_000 * 2 ** retries
+  return Math.round(base * (0.8 + 0.4 * random))
+}
+
