@@ -38,7 +38,9 @@ export function closestWindows(text: string, wanted: string): Window[] {
     })
     .filter(({ ratio }) => ratio >= ratioMin)
     .sort((a, b) => b.ratio - a.ratio || a.line - b.line)
-    .filter((window, at, sorted) => sorted.slice(0, at).every((better) => Math.abs(better.line - window.line) >= height))
+    .filter((window, at, sorted) =>
+      sorted.slice(0, at).every((better) => Math.abs(better.line - window.line) >= height),
+    )
     .slice(0, windowsMax)
 }
 

@@ -29,7 +29,8 @@ function failure(run: () => unknown): LatheError {
 describe('choosing among matches', () => {
   const lines = Array.from({ length: 30 }, (_, at) => ([3, 9, 30].includes(at + 1) ? 'foo' : `line ${at + 1}`))
   const text = lines.join('\n') + '\n'
-  const withBarOn = (...at: number[]): string => lines.map((line, index) => (at.includes(index + 1) ? 'bar' : line)).join('\n') + '\n'
+  const withBarOn = (...at: number[]): string =>
+    lines.map((line, index) => (at.includes(index + 1) ? 'bar' : line)).join('\n') + '\n'
 
   test('FA-14 F-513 several matches without a chooser are refused with their lines', () => {
     const error = failure(() => edited(text, 'foo', 'bar'))
@@ -46,7 +47,9 @@ describe('choosing among matches', () => {
   })
 
   test('FA-14 F-514 an occurrence too far is refused, though a looser match exists', () => {
-    expect(codeOf(() => edited(`${text}  foo \nfoo x\n`, '\nfoo\n', 'bar', { occurrence: 4 }))).toBe('edit.occurrence_out_of_range')
+    expect(codeOf(() => edited(`${text}  foo \nfoo x\n`, '\nfoo\n', 'bar', { occurrence: 4 }))).toBe(
+      'edit.occurrence_out_of_range',
+    )
   })
 
   test('FA-14 F-516 another number than expected is refused with the true one', () => {
@@ -76,7 +79,9 @@ describe('strategies', () => {
 
   test('FA-15 F-517 new lines take the indent of the file', () => {
     const file = 'class A {\n        if (a) {\n            b()\n        }\n}\n'
-    expect(edited(file, '    if (a) {\n        b() \n    }', '    if (a) {\n        c()\n\n        d()\n    }')).toBe('class A {\n        if (a) {\n            c()\n\n            d()\n        }\n}\n')
+    expect(edited(file, '    if (a) {\n        b() \n    }', '    if (a) {\n        c()\n\n        d()\n    }')).toBe(
+      'class A {\n        if (a) {\n            c()\n\n            d()\n        }\n}\n',
+    )
     expect(edited('  a\n    b\n', '    a\n      b ', '    a\n      c')).toBe('  a\n    c\n')
   })
 
@@ -103,8 +108,14 @@ describe('strategies', () => {
   test('F-523 the lines that now hold each replacement are told', () => {
     const edit = editText('x\nfoo\ny\nfoo\n', { oldText: 'foo', newText: 'a\nb', replaceAll: true })
     expect([edit.now, edit.replaced.map(({ first, last, text }) => [first, last, text])]).toEqual([
-      [{ first: 2, last: 3 }, { first: 5, last: 6 }],
-      [[2, 2, 'foo'], [4, 4, 'foo']],
+      [
+        { first: 2, last: 3 },
+        { first: 5, last: 6 },
+      ],
+      [
+        [2, 2, 'foo'],
+        [4, 4, 'foo'],
+      ],
     ])
   })
 
@@ -149,7 +160,11 @@ describe('line ends', () => {
         if (!closed) named.at(-1)![1] = ''
         const from = Math.max(0, target - context)
         const to = Math.min(named.length, target + context + 1)
-        const asked = (replacement: string) => named.slice(from, to).map(([text], at) => (from + at === target ? replacement : text)).join('\n')
+        const asked = (replacement: string) =>
+          named
+            .slice(from, to)
+            .map(([text], at) => (from + at === target ? replacement : text))
+            .join('\n')
         const replacement = `new ${fresh}`
         const before = named.map(([text, end]) => text + end).join('')
         const after = named.map(([text, end], at) => (at === target ? replacement : text) + end).join('')
@@ -163,22 +178,32 @@ describe('line ends', () => {
   test('F-519 no CR CR LF arises and no line end outside is touched', () => {
     const piece = fc.string({ unit: fc.constantFrom('x', '\n', '\r\n', ' '), maxLength: 8 })
     fc.assert(
-      fc.property(piece, piece, fc.string({ unit: fc.constantFrom('y', '\n', '\r\n', '\r'), maxLength: 6 }), (head, tail, fresh) => {
-        const text = `${head}MARK${tail}`
-        const after = edited(text, 'MARK', `${fresh}z`)
-        expect(after).not.toContain('\r\r\n')
-        expect(after.startsWith(head) && after.endsWith(tail)).toBe(true)
-      }),
+      fc.property(
+        piece,
+        piece,
+        fc.string({ unit: fc.constantFrom('y', '\n', '\r\n', '\r'), maxLength: 6 }),
+        (head, tail, fresh) => {
+          const text = `${head}MARK${tail}`
+          const after = edited(text, 'MARK', `${fresh}z`)
+          expect(after).not.toContain('\r\r\n')
+          expect(after.startsWith(head) && after.endsWith(tail)).toBe(true)
+        },
+      ),
     )
   })
 
   test('F-511 on LF files an exact replace_all is a plain one', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '“'), maxLength: 40 })
     fc.assert(
-      fc.property(text, fc.string({ unit: fc.constantFrom('a', 'b', '\n'), minLength: 1, maxLength: 3 }), text, (file, oldText, newText) => {
-        fc.pre(file.includes(oldText) && file.replaceAll(oldText, () => newText) !== file)
-        expect(edited(file, oldText, newText, { replaceAll: true })).toBe(file.replaceAll(oldText, () => newText))
-      }),
+      fc.property(
+        text,
+        fc.string({ unit: fc.constantFrom('a', 'b', '\n'), minLength: 1, maxLength: 3 }),
+        text,
+        (file, oldText, newText) => {
+          fc.pre(file.includes(oldText) && file.replaceAll(oldText, () => newText) !== file)
+          expect(edited(file, oldText, newText, { replaceAll: true })).toBe(file.replaceAll(oldText, () => newText))
+        },
+      ),
     )
   })
 })
@@ -186,5 +211,9 @@ describe('line ends', () => {
 test('FA-17 F-512 100,000 matches in 10 MiB are replaced in linear time', { timeout: 20_000 }, () => {
   const line = `${'x'.repeat(100)} foo\r\n`
   const edit = editText(line.repeat(100_000), { oldText: 'foo', newText: 'bar', replaceAll: true })
-  expect([edit.replaced.length, edit.now.at(-1), edit.text.length]).toEqual([100_000, { first: 100_000, last: 100_000 }, line.length * 100_000])
+  expect([edit.replaced.length, edit.now.at(-1), edit.text.length]).toEqual([
+    100_000,
+    { first: 100_000, last: 100_000 },
+    line.length * 100_000,
+  ])
 })

@@ -45,16 +45,24 @@ const hintReach = 50
 const listedMatchesMax = 10
 
 /**
- * The text with the request done. `found` sees strategy and matches before one is chosen, and may refuse them (F-521).
+ * The text with the request done. `found` sees the strategy and all its matches before one is chosen, and may refuse
+ * them (F-521).
  * Throws `edit.no_match`, `edit.ambiguous_match`, `edit.occurrence_out_of_range`, `edit.count_mismatch`, `edit.no_change`.
  */
-export function editText(text: string, request: EditRequest, found?: (strategy: Strategy, matches: readonly Match[]) => void): Edit {
+export function editText(
+  text: string,
+  request: EditRequest,
+  found?: (strategy: Strategy, matches: readonly Match[]) => void,
+): Edit {
   const file = new FileLines(text)
   const oldText = file.normalise(request.oldText)
   const newText = file.normalise(request.newText).replace(/\r+(?=\n|$)/g, '')
-  const search = findMatches(file, oldText, newText, request)
+  const search = findMatches(file, oldText, newText, request, found ? Infinity : (request.occurrence ?? Infinity))
   if (!search) throw noMatch(file, oldText)
-  found?.(search.strategy, search.matches.map((match) => file.describe(match)))
+  found?.(
+    search.strategy,
+    search.matches.map((match) => file.describe(match)),
+  )
   const chosen = choose(file, search, request)
   const edit = replace(file, chosen, search.strategy)
   if (edit.text === text) throw new LatheError('edit.no_change', 'The replacement leaves the file as it is.')
@@ -66,12 +74,18 @@ type Found = { start: number; end: number; oldText: string; newText: string }
 
 type Search = { strategy: Strategy; matches: Found[] }
 
-function findMatches(file: FileLines, oldText: string, newText: string, request: EditRequest): Search | null {
-  const limit = request.occurrence ?? Infinity
+function findMatches(
+  file: FileLines,
+  oldText: string,
+  newText: string,
+  request: EditRequest,
+  limit: number,
+): Search | null {
   const tries: Record<Strategy, () => Found[]> = {
     exact: () => findText(file.text, oldText, newText, limit),
     'trimmed lines': () => findLines(file, oldText, newText, limit, (line) => line.trim()),
-    'trimmed lines with straight quotes': () => findLines(file, oldText, newText, limit, (line) => straightQuotes(line).trim()),
+    'trimmed lines with straight quotes': () =>
+      findLines(file, oldText, newText, limit, (line) => straightQuotes(line).trim()),
     'straight quotes': () => findText(straightQuotes(file.text), straightQuotes(oldText), newText, limit),
   }
   // A loose match may be wrong once; everywhere at once only where the number is known (F-515).
@@ -85,14 +99,24 @@ function findMatches(file: FileLines, oldText: string, newText: string, request:
 
 function findText(text: string, oldText: string, newText: string, limit: number): Found[] {
   const matches: Found[] = []
-  for (let start = text.indexOf(oldText); start !== -1 && matches.length < limit; start = text.indexOf(oldText, start + oldText.length)) {
+  for (
+    let start = text.indexOf(oldText);
+    start !== -1 && matches.length < limit;
+    start = text.indexOf(oldText, start + oldText.length)
+  ) {
     matches.push({ start, end: start + oldText.length, oldText, newText })
   }
   return matches
 }
 
 /** Runs of whole lines equal after `fold`, found in linear time (Knuth, Morris, Pratt over lines). */
-function findLines(file: FileLines, oldText: string, newText: string, limit: number, fold: (line: string) => string): Found[] {
+function findLines(
+  file: FileLines,
+  oldText: string,
+  newText: string,
+  limit: number,
+  fold: (line: string) => string,
+): Found[] {
   const closed = oldText.endsWith('\n')
   const wanted = (closed ? oldText.slice(0, -1) : oldText).split('\n')
   const folded = wanted.map(fold)
@@ -138,7 +162,9 @@ function indentShift(wanted: readonly string[], actual: (at: number) => string):
   for (const [at, line] of wanted.entries()) {
     if (line.trim() === '') continue
     const [asked, found] = [indentOf(line), indentOf(actual(at))]
-    const here = found.endsWith(asked) ? { add: found.slice(0, found.length - asked.length), cut: '' } : { add: '', cut: asked.slice(0, asked.length - found.length) }
+    const here = found.endsWith(asked)
+      ? { add: found.slice(0, found.length - asked.length), cut: '' }
+      : { add: '', cut: asked.slice(0, asked.length - found.length) }
     if (here.add + asked !== here.cut + found) return null
     if (shift && (shift.add !== here.add || shift.cut !== here.cut)) return null
     shift = here
@@ -156,16 +182,28 @@ function shiftLines(text: string, { add, cut }: Shift): string | null {
 function choose(file: FileLines, { strategy, matches }: Search, request: EditRequest): Found[] {
   const chosen = chosenOf(file, strategy, matches, request)
   if (request.expected !== undefined && request.expected !== chosen.length) {
-    throw new LatheError('edit.count_mismatch', `${chosen.length} would be replaced, not ${request.expected}; nothing was written.`, { data: { count: chosen.length } })
+    throw new LatheError(
+      'edit.count_mismatch',
+      `${chosen.length} would be replaced, not ${request.expected}; nothing was written.`,
+      { data: { count: chosen.length } },
+    )
   }
   return chosen
 }
 
-function chosenOf(file: FileLines, strategy: Strategy, matches: Found[], { occurrence, replaceAll, lineHint }: EditRequest): Found[] {
+function chosenOf(
+  file: FileLines,
+  strategy: Strategy,
+  matches: Found[],
+  { occurrence, replaceAll, lineHint }: EditRequest,
+): Found[] {
   if (occurrence !== undefined) {
     const match = matches[occurrence - 1]
     if (match) return [match]
-    throw new LatheError('edit.occurrence_out_of_range', `Occurrence ${occurrence} was asked for, but the text stands there only ${matches.length === 1 ? 'once' : `${matches.length} times`}.`)
+    throw new LatheError(
+      'edit.occurrence_out_of_range',
+      `Occurrence ${occurrence} was asked for, but the text stands there only ${matches.length === 1 ? 'once' : `${matches.length} times`}.`,
+    )
   }
   if (replaceAll || matches.length === 1) return matches
   if (lineHint !== undefined) {
@@ -173,10 +211,14 @@ function chosenOf(file: FileLines, strategy: Strategy, matches: Found[], { occur
     if (near) return [near]
   }
   const lines = matches.slice(0, listedMatchesMax).map((match) => file.lineOf(match.start) + 1)
-  throw new LatheError('edit.ambiguous_match', `The old text fits ${matches.length} places (${strategy}), on lines ${lines.join(', ')}${matches.length > lines.length ? ', ...' : ''}.`, {
-    hint: 'Add lines around it to make it unique, or choose with occurrence, line_hint or replace_all.',
-    data: { lines, count: matches.length },
-  })
+  throw new LatheError(
+    'edit.ambiguous_match',
+    `The old text fits ${matches.length} places (${strategy}), on lines ${lines.join(', ')}${matches.length > lines.length ? ', ...' : ''}.`,
+    {
+      hint: 'Add lines around it to make it unique, or choose with occurrence, line_hint or replace_all.',
+      data: { lines, count: matches.length },
+    },
+  )
 }
 
 /** The match that covers the line, else the only nearest within reach. */
@@ -235,12 +277,22 @@ function changedPart(file: FileLines, match: Found): { from: number; to: number;
 function noMatch(file: FileLines, oldText: string): LatheError {
   const [closest, ...others] = closestWindows(file.text, oldText)
   const message = 'The old text is not in the file.'
-  if (!closest) return new LatheError('edit.no_match', message, { hint: 'Nothing in the file is like it. Read the file again and copy from it; do not fall back to a shell editor.' })
-  const also = others.length === 0 ? '' : ` Also like it: ${others.map(({ line, ratio }) => `line ${line} (${ratio.toFixed(2)})`).join(', ')}.`
-  return new LatheError('edit.no_match', `${message} Closest is line ${closest.line} (similarity ${closest.ratio.toFixed(2)}):\n${shortDiff(oldText, closest.text, 20)}`, {
-    hint: `Read that range again and copy from it; do not fall back to a shell editor.${also}`,
-    data: { line: closest.line, ratio: closest.ratio },
-  })
+  if (!closest)
+    return new LatheError('edit.no_match', message, {
+      hint: 'Nothing in the file is like it. Read the file again and copy from it; do not fall back to a shell editor.',
+    })
+  const also =
+    others.length === 0
+      ? ''
+      : ` Also like it: ${others.map(({ line, ratio }) => `line ${line} (${ratio.toFixed(2)})`).join(', ')}.`
+  return new LatheError(
+    'edit.no_match',
+    `${message} Closest is line ${closest.line} (similarity ${closest.ratio.toFixed(2)}):\n${shortDiff(oldText, closest.text, 20)}`,
+    {
+      hint: `Read that range again and copy from it; do not fall back to a shell editor.${also}`,
+      data: { line: closest.line, ratio: closest.ratio },
+    },
+  )
 }
 
 /** Curly quotes as straight ones, character for character, so that positions hold. */
@@ -282,7 +334,10 @@ class FileLines {
   }
 
   line(index: number): string {
-    return this.text.slice(this.lineStart(index), this.lineIsClosed(index) ? this.lineStart(index + 1) - 1 : this.text.length)
+    return this.text.slice(
+      this.lineStart(index),
+      this.lineIsClosed(index) ? this.lineStart(index + 1) - 1 : this.text.length,
+    )
   }
 
   lineStart(index: number): number {
@@ -314,7 +369,10 @@ class FileLines {
   }
 
   linesOf({ start, end }: { start: number; end: number }): LineRange {
-    return { first: this.lineOf(start) + 1, last: this.lineOf(end > start && this.text[end - 1] === '\n' ? end - 1 : end) + 1 }
+    return {
+      first: this.lineOf(start) + 1,
+      last: this.lineOf(end > start && this.text[end - 1] === '\n' ? end - 1 : end) + 1,
+    }
   }
 
   describe(match: Found): Match {

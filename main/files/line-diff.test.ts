@@ -11,7 +11,11 @@ function apply(before: string[], hunks: Hunk[]): string[] {
   for (const hunk of hunks.toReversed()) {
     const was = hunk.lines.filter((line) => line.mark !== '+').map((line) => line.text)
     expect(before.slice(hunk.beforeStart - 1, hunk.beforeStart - 1 + was.length)).toEqual(was)
-    after.splice(hunk.beforeStart - 1, was.length, ...hunk.lines.filter((line) => line.mark !== '-').map((line) => line.text))
+    after.splice(
+      hunk.beforeStart - 1,
+      was.length,
+      ...hunk.lines.filter((line) => line.mark !== '-').map((line) => line.text),
+    )
   }
   return after
 }
@@ -48,13 +52,17 @@ describe('line diff', () => {
   test('F-904 a rewritten file of 30,000 lines is one change, found at once', () => {
     const before = Array.from({ length: 30_000 }, (_, at) => `old ${at}\n`)
     const after = Array.from({ length: 30_000 }, (_, at) => `new ${at}\n`)
-    expect(changedBlocks(before, after, { distance: 10 })).toEqual([{ beforeFrom: 0, beforeTo: 30_000, afterFrom: 0, afterTo: 30_000 }])
+    expect(changedBlocks(before, after, { distance: 10 })).toEqual([
+      { beforeFrom: 0, beforeTo: 30_000, afterFrom: 0, afterTo: 30_000 },
+    ])
   })
 
   test('a unified diff tells a missing last line end and empty sides', () => {
     const before = splitLines('a\nb')
     const after = splitLines('a\nb\n')
-    expect(unifiedText(hunksOf(before, after, changedBlocks(before, after)!))).toBe('@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n')
+    expect(unifiedText(hunksOf(before, after, changedBlocks(before, after)!))).toBe(
+      '@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n',
+    )
     expect(unifiedText(hunksOf([], ['x\n'], changedBlocks([], ['x\n'])!))).toBe('@@ -0,0 +1 @@\n+x\n')
   })
 })

@@ -6,12 +6,18 @@
 /** Lines `[beforeFrom, beforeTo)` became `[afterFrom, afterTo)`; indexes from 0. */
 export type Block = { beforeFrom: number; beforeTo: number; afterFrom: number; afterTo: number }
 
-export type HunkLine = { mark: ' ' | '-' | '+'; /** With its line end, which only the last line of a file may lack. */ text: string }
+export type HunkLine = {
+  mark: ' ' | '-' | '+'
+  /** With its line end, which only the last line of a file may lack. */ text: string
+}
 
 /** A run of changes with the lines around it; line numbers from 1. */
 export type Hunk = { beforeStart: number; afterStart: number; lines: HunkLine[] }
 
-export type DiffLimits = { /** Differences looked for before giving up. */ distance?: number; /** `performance.now()` to stop at. */ deadline?: number }
+export type DiffLimits = {
+  /** Differences looked for before giving up. */ distance?: number
+  /** `performance.now()` to stop at. */ deadline?: number
+}
 
 const distanceMax = 4_000
 
@@ -28,7 +34,11 @@ export function splitLines(text: string): string[] {
 }
 
 /** What changed between two lists of lines, in order; null where the limits ended the search. */
-export function changedBlocks(before: readonly string[], after: readonly string[], limits: DiffLimits = {}): Block[] | null {
+export function changedBlocks(
+  before: readonly string[],
+  after: readonly string[],
+  limits: DiffLimits = {},
+): Block[] | null {
   const pairs = commonLines(before, after, limits)
   if (pairs === null) return null
   const blocks: Block[] = []
@@ -49,7 +59,12 @@ export function coarseBlock(before: readonly string[], after: readonly string[])
 }
 
 /** Blocks as hunks with `context` lines around; blocks that near each other share one. */
-export function hunksOf(before: readonly string[], after: readonly string[], blocks: readonly Block[], context = 3): Hunk[] {
+export function hunksOf(
+  before: readonly string[],
+  after: readonly string[],
+  blocks: readonly Block[],
+  context = 3,
+): Hunk[] {
   const hunks: Hunk[] = []
   let hunk: Hunk | undefined
   let shownTo = 0
@@ -80,7 +95,12 @@ export function countChanges(blocks: readonly Block[]): { added: number; removed
 
 /** Hunks as the body of a unified diff. */
 export function unifiedText(hunks: readonly Hunk[]): string {
-  return hunks.map((hunk) => `@@ -${span(hunk, '+', hunk.beforeStart)} +${span(hunk, '-', hunk.afterStart)} @@\n${hunk.lines.map(unifiedLine).join('')}`).join('')
+  return hunks
+    .map(
+      (hunk) =>
+        `@@ -${span(hunk, '+', hunk.beforeStart)} +${span(hunk, '-', hunk.afterStart)} @@\n${hunk.lines.map(unifiedLine).join('')}`,
+    )
+    .join('')
 }
 
 /** `start,count` without the lines of the other side; a side without lines starts at the line before. */
@@ -97,15 +117,24 @@ function unifiedLine({ mark, text }: HunkLine): string {
 export function shortDiff(before: string, after: string, lineMax: number): string {
   const [a, b] = [splitLines(before), splitLines(after)]
   const blocks = changedBlocks(a, b, { distance: 500 }) ?? coarseBlock(a, b)
-  const lines = hunksOf(a, b, blocks, 1).flatMap((hunk) => [`@@ line ${hunk.afterStart} @@`, ...hunk.lines.map(({ mark, text }) => mark + text.replace(/\r?\n$/, ''))])
-  return lines.length <= lineMax ? lines.join('\n') : [...lines.slice(0, lineMax - 1), `... ${lines.length - lineMax + 1} more lines`].join('\n')
+  const lines = hunksOf(a, b, blocks, 1).flatMap((hunk) => [
+    `@@ line ${hunk.afterStart} @@`,
+    ...hunk.lines.map(({ mark, text }) => mark + text.replace(/\r?\n$/, '')),
+  ])
+  return lines.length <= lineMax
+    ? lines.join('\n')
+    : [...lines.slice(0, lineMax - 1), `... ${lines.length - lineMax + 1} more lines`].join('\n')
 }
 
 /**
  * Pairs of equal lines in both orders, as many as possible. Lines the other side does not have at all are set aside
  * first, so a rewritten file costs little.
  */
-function commonLines(before: readonly string[], after: readonly string[], limits: DiffLimits): [number, number][] | null {
+function commonLines(
+  before: readonly string[],
+  after: readonly string[],
+  limits: DiffLimits,
+): [number, number][] | null {
   const { head, tail } = equalEnds(before, after)
   const ids = new Map<string, number>()
   const idOf = (line: string): number => ids.get(line) ?? (ids.set(line, ids.size), ids.size - 1)
@@ -115,7 +144,11 @@ function commonLines(before: readonly string[], after: readonly string[], limits
   const inAfter = new Set(b)
   const keptA = [...a.keys()].filter((at) => inAfter.has(a[at]!))
   const keptB = [...b.keys()].filter((at) => b[at]! < known)
-  const middle = longestCommon(keptA.map((at) => a[at]!), keptB.map((at) => b[at]!), limits)
+  const middle = longestCommon(
+    keptA.map((at) => a[at]!),
+    keptB.map((at) => b[at]!),
+    limits,
+  )
   if (middle === null) return null
 
   const pairs: [number, number][] = []
@@ -126,7 +159,11 @@ function commonLines(before: readonly string[], after: readonly string[], limits
 }
 
 /** Myers' greedy search: the furthest point on each diagonal for each number of differences. */
-function longestCommon(a: number[], b: number[], { distance = distanceMax, deadline = Infinity }: DiffLimits): [number, number][] | null {
+function longestCommon(
+  a: number[],
+  b: number[],
+  { distance = distanceMax, deadline = Infinity }: DiffLimits,
+): [number, number][] | null {
   const most = Math.min(a.length + b.length, distance)
   const furthest = new Int32Array(2 * most + 3)
   const steps: Int32Array[] = []

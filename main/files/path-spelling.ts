@@ -17,7 +17,8 @@ export function checkSpelling(path: string, platform: NodeJS.Platform = process.
 /** Looking at a UNC path would send credentials, a device name would open a device: both are refused unseen. */
 function checkWindowsSpelling(path: string): void {
   if (/^[\\/]{2}/.test(path)) throw invalid('Network and device paths are not opened.')
-  if (/^[a-z]:(?![\\/])/i.test(path)) throw invalid(`"${path}" depends on a drive's current folder; give the whole path.`)
+  if (/^[a-z]:(?![\\/])/i.test(path))
+    throw invalid(`"${path}" depends on a drive's current folder; give the whole path.`)
   for (const segment of path.replace(/^[a-z]:/i, '').split(/[\\/]/)) {
     if (segment === '.' || segment === '..') continue
     if (segment.includes(':')) throw invalid(`"${segment}" names a stream of a file, not a file.`)

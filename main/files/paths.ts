@@ -12,7 +12,11 @@ import { checkSpelling, pathKey } from './path-spelling.ts'
 import { isCredentialStore, isProtected, isSecretName, isWithin } from './sensitive-paths.ts'
 
 /** Where a call works: the workspace its turn was admitted with, and the folders the person added (F-104). */
-export type Place = { sessionId: string; workspace: string; extraFolders: readonly (string | { path: string; writable: boolean })[] }
+export type Place = {
+  sessionId: string
+  workspace: string
+  extraFolders: readonly (string | { path: string; writable: boolean })[]
+}
 
 export type Root = { real: string; writable: boolean; ignoresCase: boolean }
 
@@ -80,7 +84,10 @@ export class Paths {
       shown: shownPath(workspace!, real),
       inside: root !== undefined,
       writable: root?.writable ?? false,
-      secret: isSecretName(basename(real)) || isSecretName(basename(absolute)) || (!root && isCredentialStore(real, this.#home)),
+      secret:
+        isSecretName(basename(real)) ||
+        isSecretName(basename(absolute)) ||
+        (!root && isCredentialStore(real, this.#home)),
       protected: isProtected(root ? relative(root.real, real) : real),
       kind: kindOf(stats),
       stats,
@@ -90,14 +97,21 @@ export class Paths {
   /** The workspace first, then added folders and the session's scratch folder, where they exist. Throws `workspace.missing` (F-113). */
   async roots(place: Place): Promise<Root[]> {
     const scratch = join(await this.#dataFolder(), 'tmp', place.sessionId)
-    const wanted = [{ path: place.workspace, writable: true }, ...place.extraFolders.map((folder) => (typeof folder === 'string' ? { path: folder, writable: true } : folder)), { path: scratch, writable: true }]
+    const wanted = [
+      { path: place.workspace, writable: true },
+      ...place.extraFolders.map((folder) => (typeof folder === 'string' ? { path: folder, writable: true } : folder)),
+      { path: scratch, writable: true },
+    ]
     const roots = await Promise.all(
       wanted.map(async ({ path, writable }) => {
         const real = await realpath(path).catch(() => null)
         return real === null ? null : { real, writable, ignoresCase: await this.#ignoresCase(real) }
       }),
     )
-    if (!roots[0]) throw new LatheError('workspace.missing', `The workspace folder ${place.workspace} is not there.`, { hint: 'It was moved, deleted or unmounted. When it is back, everything works again.' })
+    if (!roots[0])
+      throw new LatheError('workspace.missing', `The workspace folder ${place.workspace} is not there.`, {
+        hint: 'It was moved, deleted or unmounted. When it is back, everything works again.',
+      })
     return roots.filter((root) => root !== null)
   }
 
@@ -112,14 +126,17 @@ export class Paths {
     if (path.kind === 'folder') throw new LatheError('file.is_directory', `${path.shown} is a folder.`)
     if (path.kind === 'other') throw notRegular(path)
     const program = this.#options.programFolder
-    if (program && isWithin(path.real, program)) throw new LatheError('path.protected', `${path.shown} belongs to Lathe itself and is never changed.`)
+    if (program && isWithin(path.real, program))
+      throw new LatheError('path.protected', `${path.shown} belongs to Lathe itself and is never changed.`)
   }
 
   #expandHome(given: string): string {
     const name = /^~([^/\\]*)/.exec(given)?.[1]
     if (name === undefined) return given
     if (name !== '' && name !== userInfo().username) {
-      throw new LatheError('path.unresolvable', `The home folder of "${name}" is not known.`, { hint: `For a file of that name write ./${given}` })
+      throw new LatheError('path.unresolvable', `The home folder of "${name}" is not known.`, {
+        hint: `For a file of that name write ./${given}`,
+      })
     }
     return join(this.#home, given.slice(name.length + 1))
   }
@@ -128,7 +145,10 @@ export class Paths {
     const data = await this.#dataFolder()
     if (!isWithin(real, data)) return
     const ours = root !== undefined && ['tmp', 'worktrees'].some((name) => isWithin(root.real, join(data, name)))
-    if (!ours) throw new LatheError('path.protected', 'This path leads into the data of Lathe, which no tool may touch.', { hint: 'Stored output and attachments are read by their reference.' })
+    if (!ours)
+      throw new LatheError('path.protected', 'This path leads into the data of Lathe, which no tool may touch.', {
+        hint: 'Stored output and attachments are read by their reference.',
+      })
   }
 
   #dataFolder(): Promise<string> {
@@ -148,11 +168,18 @@ export class Paths {
  */
 export async function openChecked(path: FilePath): Promise<FileHandle> {
   if (path.kind === 'missing') throw await notFound(path)
-  if (path.kind === 'folder') throw new LatheError('file.is_directory', `${path.shown} is a folder.`, { hint: 'Use list_dir to see what is in it.' })
+  if (path.kind === 'folder')
+    throw new LatheError('file.is_directory', `${path.shown} is a folder.`, {
+      hint: 'Use list_dir to see what is in it.',
+    })
   if (path.kind === 'other') throw notRegular(path)
-  const handle = await open(path.real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(async (error: NodeJS.ErrnoException) => {
+  const handle = await open(
+    path.real,
+    constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+  ).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ELOOP') throw swapped(path)
-    if (error.code === 'EACCES' || error.code === 'EPERM') throw new LatheError('access.denied', `${path.shown} may not be read by this user.`)
+    if (error.code === 'EACCES' || error.code === 'EPERM')
+      throw new LatheError('access.denied', `${path.shown} may not be read by this user.`)
     throw error
   })
   try {
@@ -167,7 +194,10 @@ export async function openChecked(path: FilePath): Promise<FileHandle> {
 
 /** `path.swapped`: between check and use another file took the place (F-106). */
 export function swapped(path: FilePath): LatheError {
-  return new LatheError('path.swapped', `${path.shown} was replaced by something else while it was being opened; nothing was read or written.`)
+  return new LatheError(
+    'path.swapped',
+    `${path.shown} was replaced by something else while it was being opened; nothing was read or written.`,
+  )
 }
 
 /** `file.not_found` with up to 3 close names of the nearest folder that exists (F-304). */
@@ -182,7 +212,11 @@ export async function notFound(path: FilePath): Promise<LatheError> {
   }
   const close = path.inside ? closeNames(wanted, names ?? [], 3) : []
   const base = path.shown.slice(0, Math.max(0, path.shown.length - (path.real.length - folder.length - 1)))
-  return new LatheError('file.not_found', `There is no file ${path.shown}.`, close.length === 0 ? {} : { hint: `Close names: ${close.map((name) => base + name).join(', ')}` })
+  return new LatheError(
+    'file.not_found',
+    `There is no file ${path.shown}.`,
+    close.length === 0 ? {} : { hint: `Close names: ${close.map((name) => base + name).join(', ')}` },
+  )
 }
 
 function notRegular(path: FilePath): LatheError {
@@ -198,8 +232,12 @@ async function realPathOf(absolute: string, links = 0): Promise<string> {
   for (let at = absolute; ; at = dirname(at)) {
     const real = await realpath(at).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null
-      if (error.code === 'ENAMETOOLONG') throw new LatheError('path.invalid', 'A name in this path is longer than the disk allows.')
-      throw new LatheError('path.unresolvable', `Where ${absolute} leads cannot be found out (${error.code ?? error.message}).`)
+      if (error.code === 'ENAMETOOLONG')
+        throw new LatheError('path.invalid', 'A name in this path is longer than the disk allows.')
+      throw new LatheError(
+        'path.unresolvable',
+        `Where ${absolute} leads cannot be found out (${error.code ?? error.message}).`,
+      )
     })
     if (real !== null) {
       const twin = rest[0] === undefined ? null : await composedTwin(real, rest[0])

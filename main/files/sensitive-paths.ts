@@ -14,10 +14,13 @@ export function isProtected(belowRoot: string): boolean {
   const path = belowRoot.replaceAll(sep, '/').toLowerCase()
   const segments = path.split('/')
   if (segments.some((segment) => protectedFolders.has(segment))) return true
-  return protectedNames.has(segments.at(-1) ?? '') || protectedEnds.some((end) => path === end || path.endsWith(`/${end}`))
+  return (
+    protectedNames.has(segments.at(-1) ?? '') || protectedEnds.some((end) => path === end || path.endsWith(`/${end}`))
+  )
 }
 
-const secretName = /^(\.env|\.env\..+(?<!\.example)|.*\.pem|.*\.key|id_rsa.*|id_ed25519.*|\.npmrc|\.netrc|\.pypirc|.*\.kdbx|credentials.*\.json)$/i
+const secretName =
+  /^(\.env|\.env\..+(?<!\.example)|.*\.pem|.*\.key|id_rsa.*|id_ed25519.*|\.npmrc|\.netrc|\.pypirc|.*\.kdbx|credentials.*\.json)$/i
 
 /** Whether a file of this name holds secrets (Z-47). */
 export function isSecretName(name: string): boolean {
@@ -26,14 +29,45 @@ export function isSecretName(name: string): boolean {
 
 /** The names of Z-47 as globs without case, for a search program that cannot be told to ignore it. */
 export const secretGlobs = [
-  '.env', '.env.*', '*.pem', '*.key', 'id_rsa*', 'id_ed25519*', '.npmrc', '.netrc', '.pypirc', '*.kdbx', 'credentials*.json',
+  '.env',
+  '.env.*',
+  '*.pem',
+  '*.key',
+  'id_rsa*',
+  'id_ed25519*',
+  '.npmrc',
+  '.netrc',
+  '.pypirc',
+  '*.kdbx',
+  'credentials*.json',
 ].map((glob) => glob.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`))
 
 const credentialFolders = [
-  '.ssh', '.aws', '.gnupg', '.config/gcloud', '.kube', '.docker', '.password-store', '.local/share/keyrings',
-  '.mozilla', '.config/google-chrome', '.config/chromium', '.config/BraveSoftware', '.config/microsoft-edge',
-  'Library/Keychains', 'Library/Application Support/Google/Chrome', 'Library/Application Support/Firefox', 'Library/Application Support/BraveSoftware', 'Library/Safari', 'Library/Cookies',
-  'AppData/Local/Google/Chrome', 'AppData/Local/Microsoft/Edge', 'AppData/Local/Microsoft/Credentials', 'AppData/Roaming/Mozilla', 'AppData/Roaming/Microsoft/Credentials', 'AppData/Roaming/Microsoft/Protect',
+  '.ssh',
+  '.aws',
+  '.gnupg',
+  '.config/gcloud',
+  '.kube',
+  '.docker',
+  '.password-store',
+  '.local/share/keyrings',
+  '.mozilla',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.config/BraveSoftware',
+  '.config/microsoft-edge',
+  'Library/Keychains',
+  'Library/Application Support/Google/Chrome',
+  'Library/Application Support/Firefox',
+  'Library/Application Support/BraveSoftware',
+  'Library/Safari',
+  'Library/Cookies',
+  'AppData/Local/Google/Chrome',
+  'AppData/Local/Microsoft/Edge',
+  'AppData/Local/Microsoft/Credentials',
+  'AppData/Roaming/Mozilla',
+  'AppData/Roaming/Microsoft/Credentials',
+  'AppData/Roaming/Microsoft/Protect',
 ]
 
 /** Whether a real path lies in a store of credentials of the person whose home this is (Z-47). */

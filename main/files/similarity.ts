@@ -25,14 +25,31 @@ export function similarity(a: string, b: string): number {
 export function closeNames(wanted: string, names: readonly string[], limit: number): string[] {
   const low = wanted.toLowerCase()
   return names
-    .map((name) => ({ name, score: Math.max(similarity(low, name.toLowerCase()), contained(low, name.toLowerCase())) }))
-    .filter(({ score }) => score >= 0.4)
+    .map((name) => ({ name, score: likeness(low, name.toLowerCase()) }))
+    .filter(({ score }) => score >= 0.5)
     .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
     .slice(0, limit)
     .map(({ name }) => name)
 }
 
-/** One name inside the other counts as close even where the lengths differ much. */
-function contained(a: string, b: string): number {
-  return a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a)) ? 0.5 : 0
+/** Letters that were swapped or missed weigh little in a short name; one name inside the other counts as close. */
+function likeness(a: string, b: string): number {
+  const contained = a.length > 2 && b.length > 2 && (a.includes(b) || b.includes(a)) ? 0.5 : 0
+  const letters = Math.max(a.length, b.length) <= 24 ? 1 - slips(a, b) / Math.max(a.length, b.length) : 0
+  return Math.max(contained, letters, similarity(a, b))
+}
+
+/** Letters added, left out, replaced or swapped with the next one on the way from one name to the other. */
+function slips(a: string, b: string): number {
+  let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      const swap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? older[j - 2]! + 1 : Infinity
+      row.push(Math.min(old[j - 1]! + same, old[j]! + 1, row[j - 1]! + 1, swap))
+    }
+    ;[older, old] = [old, row]
+  }
+  return old[b.length]!
 }

@@ -52,7 +52,9 @@ export async function encodingOf(bytes: Uint8Array): Promise<Encoding | null> {
 /** A guess, `windows-1252` when unsure (F-201). */
 export async function legacyEncoding(bytes: Uint8Array): Promise<Encoding> {
   const [{ analyse }, { encodingExists }] = await Promise.all([import('chardet'), legacyCodec()])
-  const best = analyse(bytes.subarray(0, guessSampleBytes)).find(({ name }) => !/^utf|^ascii/i.test(name) && encodingExists(name))
+  const best = analyse(bytes.subarray(0, guessSampleBytes)).find(
+    ({ name }) => !/^utf|^ascii/i.test(name) && encodingExists(name),
+  )
   // The library reports Western text as ISO-8859-1, whose C1 range is empty in practice: its Windows superset is meant.
   const sure = best !== undefined && best.confidence >= 40 && best.name !== 'ISO-8859-1'
   return { name: sure ? best.name.toLowerCase() : 'windows-1252', mark: noMark }
@@ -129,8 +131,16 @@ async function unencodable(text: string, encoding: Encoding): Promise<LatheError
   for (const character of text) {
     if (character === '\n') line++
     if (character.codePointAt(0)! < 0x80) continue
-    const fits = encoding.name === 'utf-8' ? character.isWellFormed() : (await decodeAs((await legacyCodec()).encode(character, encoding.name), encoding)) === character
-    if (!fits) return new LatheError('file.unencodable', `The file is ${encoding.name}, which cannot express "${character.toWellFormed()}" (line ${line}).`, { hint: 'Nothing was written. Use characters the encoding has, or convert the file first.' })
+    const fits =
+      encoding.name === 'utf-8'
+        ? character.isWellFormed()
+        : (await decodeAs((await legacyCodec()).encode(character, encoding.name), encoding)) === character
+    if (!fits)
+      return new LatheError(
+        'file.unencodable',
+        `The file is ${encoding.name}, which cannot express "${character.toWellFormed()}" (line ${line}).`,
+        { hint: 'Nothing was written. Use characters the encoding has, or convert the file first.' },
+      )
   }
   return new LatheError('file.unencodable', `The file is ${encoding.name}, which cannot express this text.`)
 }
@@ -143,5 +153,7 @@ function swapped(bytes: Buffer): Buffer {
 let codec: Promise<typeof import('iconv-lite')> | undefined
 
 function legacyCodec(): Promise<typeof import('iconv-lite')> {
-  return (codec ??= import('iconv-lite').then((module) => ('default' in module ? (module.default as typeof module) : module)))
+  return (codec ??= import('iconv-lite').then((module) =>
+    'default' in module ? (module.default as typeof module) : module,
+  ))
 }

@@ -1,0 +1,59 @@
+/** An edit of a file's bytes: decoded, edited, encoded, with all else byte for byte as it was (F-203, F-519 to F-523). */
+import { LatheError } from '../../preload/contract/errors.ts'
+import { editText, type EditRequest, type LineRange, type Strategy } from './edit.ts'
+import type { Standing } from './read-state.ts'
+import { decodeText, encodeText, keepsEveryByte } from './text.ts'
+
+export type EditInput = { bytes: Uint8Array; request: EditRequest; standing: Standing }
+
+export type EditedBytes = {
+  bytes: Uint8Array
+  strategy: Strategy
+  count: number
+  /** Lines that hold the first replacements now. */
+  now: LineRange[]
+}
+
+const rangesMax = 20
+
+/**
+ * Throws as `editText` does, and `file.binary`, `file.encoding_unsupported`, `file.unencodable`. A file that is not
+ * `seen` is edited only by an exact match that is unique or as frequent as expected, else `file.not_read` or
+ * `file.stale` (F-521, K-09).
+ */
+export async function editBytes({ bytes, request, standing }: EditInput): Promise<EditedBytes> {
+  const decoded = await decodeText(bytes)
+  if (!decoded) throw new LatheError('file.binary', 'The file is binary and cannot be edited as text.')
+  if (!(await keepsEveryByte(bytes, decoded))) {
+    throw new LatheError(
+      'file.encoding_unsupported',
+      `The file looks like ${decoded.encoding.name}, but would not come back byte for byte; it was not touched.`,
+    )
+  }
+  const edit = editAs(decoded.text, request, standing)
+  return {
+    bytes: await encodeText({ text: edit.text, encoding: decoded.encoding }),
+    strategy: edit.strategy,
+    count: edit.replaced.length,
+    now: edit.now.slice(0, rangesMax),
+  }
+}
+
+function editAs(text: string, request: EditRequest, standing: Standing): ReturnType<typeof editText> {
+  if (standing === 'seen') return editText(text, request)
+  try {
+    return editText(text, request, (strategy, matches) => {
+      const certain = strategy === 'exact' && (matches.length === 1 || matches.length === request.expected)
+      if (!certain) throw unsure(standing)
+    })
+  } catch (error) {
+    if (standing === 'stale' && error instanceof LatheError && error.code === 'edit.no_match') throw unsure(standing)
+    throw error
+  }
+}
+
+function unsure(standing: 'unseen' | 'stale'): LatheError {
+  return standing === 'stale'
+    ? new LatheError('file.stale', 'The file changed after it was read.')
+    : new LatheError('file.not_read', 'The file was not read in this session.')
+}

@@ -1,0 +1,22 @@
+/** What a file worker can be asked to do. Inputs and answers are plain data; each job is a pure function of its input. */
+import { countTextChanges, diffText, type TextDiff } from './text-diff.ts'
+import { editBytes, type EditedBytes, type EditInput } from './edit-bytes.ts'
+
+export type Jobs = {
+  edit: { input: EditInput; answer: EditedBytes }
+  diff: { input: { before: string; after: string; context: number; milliseconds: number }; answer: TextDiff }
+  count: { input: { before: string; after: string }; answer: { added: number; removed: number } }
+}
+
+export type Job<Name extends keyof Jobs = keyof Jobs> = { [N in Name]: { name: N; input: Jobs[N]['input'] } }[Name]
+
+export async function runJob(job: Job): Promise<Jobs[keyof Jobs]['answer']> {
+  switch (job.name) {
+    case 'edit':
+      return editBytes(job.input)
+    case 'diff':
+      return diffText(job.input)
+    case 'count':
+      return countTextChanges(job.input)
+  }
+}
