@@ -11,12 +11,12 @@ import { deltaIntervalMs, heldDeltaBytesMax, settleRetryMs, sliceItems } from '.
 import type { Rule } from '../../preload/contract/items.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import type { Release, Report, ReportAnswer } from '../agent/reports.ts'
 import type { Storage } from '../storage/storage.ts'
 import { decide } from '../turns/decide.ts'
 import { Decision } from '../turns/decision.ts'
-import type { Command, Input, Report } from '../turns/inputs.ts'
-import type { ReportAnswer } from '../turns/running.ts'
-import type { Effect, Release, SessionState } from '../turns/state.ts'
+import type { Command, Input } from '../turns/inputs.ts'
+import type { Effect, SessionState } from '../turns/state.ts'
 import { writeOf } from './write.ts'
 
 /** The running turn's outside: its signal, what its worker waits for, and the timer of its drain. */
@@ -87,6 +87,7 @@ export class SessionActor {
   command<R>(command: Command): Promise<R> {
     // The abort does not wait for a transaction that is under way (T-95); the decision follows in its turn.
     if (command.type === 'stop' && this.state.turn?.id === command.turnId) this.handle?.controller.abort(command.reason)
+    else if (this.failingSince !== null && command.type !== 'stop') return Promise.reject(unsaved())
     return this.post({ kind: 'command', command }) as Promise<R>
   }
 
@@ -204,7 +205,7 @@ export class SessionActor {
 
   private apply(entry: Entry): { decision: Decision; reply: unknown } | null {
     if (this.failingSince !== null && entry.input.kind === 'command' && entry.input.command.type !== 'stop') {
-      entry.reject(new LatheError('session.read_only', 'This session cannot be saved at the moment.', { reason: 'storage', hint: 'Free disk space, then try again.' }))
+      entry.reject(unsaved())
       return null
     }
     try {
@@ -305,7 +306,7 @@ export class SessionActor {
   }
 
   private wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
       this.retryNow = () => {
         clearTimeout(timer)
@@ -315,6 +316,10 @@ export class SessionActor {
       this.retryNow = null
     })
   }
+}
+
+function unsaved(): LatheError {
+  return new LatheError('session.read_only', 'This session cannot be saved at the moment.', { reason: 'storage', hint: 'Free disk space, then try again.' })
 }
 
 function joins(last: Report, next: Extract<Report, { type: 'stream' | 'toolOutput' }>): last is typeof next {

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod'
 import type { LatheError } from '../../preload/contract/errors.ts'
+import type { Choice, Plan } from '../../preload/contract/items.ts'
 import type { FileChange } from '../files/change.ts'
 
 /** What a call would touch, as the policy judges it (Z-80). Paths are real absolute paths. */
@@ -51,6 +52,12 @@ export type ToolResult = {
 
 export type ToolProgress = { message: string; done?: number | undefined; total?: number | undefined }
 
+/** What the agent asks of a person (T-147); a secret is answered in memory only. */
+export type Question = { ask: 'choice' | 'text' | 'secret'; text: string; choices: Choice[]; multiple: boolean; allowText: boolean }
+export type QuestionAnswer =
+  | { answer: { choices: string[]; text: string | null; secret: string | null } }
+  | { noAnswer: 'declined' | 'blank' | 'expired' | 'unattended' | 'cancelled' }
+
 /** Everything a call may use; nothing is global (T-7). */
 export type ToolContext = {
   sessionId: string
@@ -62,6 +69,10 @@ export type ToolContext = {
   /** Live output for the card; bounded and coalesced by the caller. */
   output(text: string, stream?: 'stdout' | 'stderr'): void
   progress(progress: ToolProgress): void
+  /** Waits for the person; resolves `cancelled` when the turn is stopped meanwhile. */
+  ask(question: Question): Promise<QuestionAnswer>
+  /** Replaces the turn's plan (T-83). */
+  setPlan(plan: Plan): void
 }
 
 export type Tool<Input = any> = {
@@ -80,6 +91,16 @@ export type Tool<Input = any> = {
   plan(input: Input, context: ToolContext): Promise<CallPlan>
   /** Throws LatheError for a tool error; any other throw is `tool.failed` (X-707). */
   run(input: Input, context: ToolContext): Promise<ToolResult>
+}
+
+/** The part of JSON Schema that casting looks at. */
+export type ToolSpecSchema = {
+  type?: string | string[]
+  properties?: Record<string, ToolSpecSchema>
+  required?: string[]
+  items?: ToolSpecSchema
+  anyOf?: ToolSpecSchema[]
+  [more: string]: unknown
 }
 
 /** A tool error as the model's answer. */

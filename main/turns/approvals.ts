@@ -2,9 +2,10 @@
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ApprovalRequest, ItemOf, Rule } from '../../preload/contract/items.ts'
+import type { Report } from '../agent/reports.ts'
 import { judge, type Verdict } from '../approvals/policy.ts'
 import type { Decision } from './decision.ts'
-import type { Command, Report } from './inputs.ts'
+import type { Command } from './inputs.ts'
 import { toolStarts } from './tool-items.ts'
 import { personAnswered, personWaits } from './waiting.ts'
 import { failTurn } from './failing.ts'
@@ -175,7 +176,7 @@ function start(decision: Decision, item: ItemOf<'tool'>): void {
 function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody): void {
   const now = decision.item(item.id, 'tool') ?? item
   const waitedMs = now.state === 'waiting' ? decision.now - now.createdAt : 0
-  decision.patch(now, { state: 'denied', code: error.code, status: 'final', endedAt: decision.now, waitedMs })
+  decision.patch(now, { state: 'denied', code: error.code, summary: error.message, status: 'final', endedAt: decision.now, waitedMs })
   decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'denied', error } })
 }
 

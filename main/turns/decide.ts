@@ -4,6 +4,7 @@
  */
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { ReportAnswer } from '../agent/reports.ts'
 import { admit, submit } from './admission.ts'
 import { answerApproval, rejudge } from './approvals.ts'
 import { Decision } from './decision.ts'
@@ -14,7 +15,7 @@ import { addFollowUp, changeQueue, clearQueue, editFollowUp, moveFollowUp, nextF
 import { archive, changeSettings, markRead, pin, remove, rename, restore, setMadeTitle } from './record.ts'
 import { continueRecovery, dismissRecovery } from './recovery.ts'
 import { boundReply, checkMutable } from './requests.ts'
-import { applyReport, type ReportAnswer } from './running.ts'
+import { applyReport } from './running.ts'
 import type { Environment, SessionState } from './state.ts'
 import { addSteer, editSteer, sendSteerNow, steerFollowUp, withdrawSteer } from './steers.ts'
 import { stop } from './stop.ts'

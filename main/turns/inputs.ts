@@ -1,8 +1,8 @@
 /** What enters a session's mailbox: commands of clients and services, reports of the turn's worker. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { Attachment, ApprovalDecision, Choice, Plan, ToolView } from '../../preload/contract/items.ts'
-import type { ApprovalMode, ChangedFile, ContextFigures, Ending, TurnSource, Usage } from '../../preload/contract/session.ts'
-import type { CallPlan, ToolProgress } from '../tools/tool.ts'
+import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contract/items.ts'
+import type { ApprovalMode, TurnSource } from '../../preload/contract/session.ts'
+import type { Report } from '../agent/reports.ts'
 import type { Attendance, StopReason } from './state.ts'
 
 /** A checked message: attachments are stored, model and workspace resolved (T-15). */
@@ -56,39 +56,4 @@ export type Command =
   | { type: 'command.started'; itemId: string; line: string; title: string; folder: string }
   | { type: 'command.ended'; itemId: string; exitCode: number | null; signal: string | null; view: ToolView; summary: string; output: string; stopped: boolean }
 
-export type Question = { ask: 'choice' | 'text' | 'secret'; text: string; choices: Choice[]; multiple: boolean; allowText: boolean }
-
-/** What ended a tool call, as the card shows it. */
-export type ToolEnd = { state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'; code?: string | undefined; summary: string; view: ToolView | null; durationMs: number | null }
-
-export type Report =
-  | { type: 'preparing' }
-  | { type: 'slot'; waiting: boolean }
-  | { type: 'running' }
-  | { type: 'stepStarted'; stepId: string; step: number; model: string }
-  | { type: 'stream'; channel: 'text' | 'reasoning'; add: string }
-  | { type: 'streamClosed' }
-  | { type: 'discarded' }
-  | { type: 'reading'; percent: number | null }
-  | { type: 'wait'; wait: { code: string; provider: string; label: string; until: number | null; untilKind: 'reset' | 'retry'; attempt: number; of: number } | null }
-  | { type: 'notice'; level: 'info' | 'warning'; text: string }
-  | { type: 'toolProposed'; itemId: string; callId: string; name: string; title: string; args: unknown }
-  | { type: 'toolReady'; ticket: string; itemId: string; tool: string; title: string; plan: CallPlan; argsHash: string }
-  | { type: 'toolOutput'; itemId: string; add: string }
-  | { type: 'toolProgress'; itemId: string; progress: ToolProgress }
-  | { type: 'toolEnded'; itemId: string; end: ToolEnd; changes: ChangedFile[] }
-  | { type: 'asked'; ticket: string; itemId: string; question: Question }
-  | { type: 'planned'; plan: Plan }
-  | { type: 'usage'; turn: Usage; context: ContextFigures; rate: number | null }
-  | { type: 'stepEnded'; stepId: string; finish: 'stop' | 'tools' | 'length' | 'aborted' | 'error'; usage: Usage | null; turn: Usage; context: ContextFigures; firstTokenMs: number | null; streamedMs: number; servedBy: string | null }
-  | { type: 'boundary' }
-  | { type: 'mayEnd'; ending: Ending }
-  | { type: 'failed'; error: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined } }
-  /** The worker has unwound: nothing of it will report any more. */
-  | { type: 'unwound' }
-  | { type: 'drainExpired' }
-
 export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; at: number; report: Report }
-
-/** What a steer becomes when it is handed over: a user message already in the transcript. */
-export type HandedSteer = { itemId: string; text: string; attachments: Attachment[] }

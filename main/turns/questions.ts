@@ -1,10 +1,10 @@
 /** Questions (turns.md 15): the agent asks, the person picks, types or declines; the turn never hangs on it after a Stop. */
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { ItemOf } from '../../preload/contract/items.ts'
+import type { Release, Report } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
 import { failTurn } from './failing.ts'
-import type { Command, Report } from './inputs.ts'
-import type { Release } from './state.ts'
+import type { Command } from './inputs.ts'
 import { personAnswered, personWaits } from './waiting.ts'
 
 export function asked(decision: Decision, report: Extract<Report, { type: 'asked' }>): void {

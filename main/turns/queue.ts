@@ -5,6 +5,7 @@ import { followUpsMax } from '../../preload/contract/limits.ts'
 import type { FollowUp, Queue } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
 import type { Decision } from './decision.ts'
+import type { SessionState } from './state.ts'
 
 type Cause = Extract<EventDraft, { type: 'queue.changed' }>['cause']
 
@@ -79,8 +80,7 @@ export function resumeQueue(decision: Decision): void {
 }
 
 /** The follow-up that may start now, where nothing runs (T-46, T-130, T-131). */
-export function nextFollowUp(decision: Pick<Decision, 'state'>): FollowUp | null {
-  const { state } = decision
+export function nextFollowUp({ state }: { state: SessionState }): FollowUp | null {
   if (state.turn || state.closing || state.readOnly !== null || state.view.header.deletedAt !== null) return null
   const { queue, recovery } = state.view.header
   const first = queue.followUps[0]

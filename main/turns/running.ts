@@ -1,16 +1,13 @@
 /** Reports of a running turn's worker, applied in the order they arrive (T-40). A report of another turn never gets here. */
+import type { Report, ReportAnswer } from '../agent/reports.ts'
 import { toolReady } from './approvals.ts'
 import type { Decision } from './decision.ts'
-import type { HandedSteer, Report } from './inputs.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
 import { pendingSteers, takeSteers } from './steers.ts'
 import { closeOpenItem, discardStep, stream } from './streamed-items.ts'
 import { emitOutput, endTool, proposeTool } from './tool-items.ts'
-import { addUsage } from './usage.ts'
-
-/** What the worker is told at once; approvals and answers come later, as effects. */
-export type ReportAnswer = { steers: HandedSteer[]; ended: boolean } | null
+import { addUsage } from '../agent/usage.ts'
 
 export function applyReport(decision: Decision, report: Report): ReportAnswer {
   if (decision.turn.phase === 'stopping') return applyWhileStopping(decision, report)

@@ -7,6 +7,7 @@ import type { Rule } from '../../preload/contract/items.ts'
 import { noUsage } from '../../preload/contract/fold.ts'
 import type { ApprovalMode, SessionView, TurnStatus, Usage } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import type { Release } from '../agent/reports.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { CallPlan } from '../tools/tool.ts'
 
@@ -95,12 +96,6 @@ export type Effect =
   | { do: 'rules' }
   | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }
-
-export type Release =
-  | { run: true }
-  | { run: false; error: ErrorBody; state: 'denied' | 'cancelled' }
-  | { answer: { choices: string[]; text: string | null; secret: string | null } }
-  | { noAnswer: 'declined' | 'blank' | 'expired' | 'unattended' | 'cancelled' }
 
 export function newTurn(id: string, now: number, more: { attendance: Attendance; background: boolean; usageBefore: Usage }): LiveTurn {
   return {

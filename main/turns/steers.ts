@@ -5,8 +5,8 @@ import { steersPendingMax, steersPerBoundaryMax } from '../../preload/contract/l
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { Steer } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
+import type { HandedSteer } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
-import type { HandedSteer } from './inputs.ts'
 import { changeQueue, removeFollowUp } from './queue.ts'
 import { bind, boundReply, checkMutable } from './requests.ts'
 

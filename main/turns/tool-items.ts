@@ -1,7 +1,7 @@
 /** Tool cards (turns.md 8): proposed, started, ended, and what they changed. */
 import type { ItemOf } from '../../preload/contract/items.ts'
+import type { Report } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
-import type { Report } from './inputs.ts'
 import { closeOpenItem, noteContent } from './streamed-items.ts'
 
 export function proposeTool(decision: Decision, report: Extract<Report, { type: 'toolProposed' }>): void {
@@ -55,6 +55,7 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
       endedAt: decision.now,
       durationMs: end.durationMs,
       summary: end.summary,
+      ...(end.resultRef === undefined ? {} : { resultRef: end.resultRef }),
       view: end.view as never,
       output: end.view ? '' : item.output,
       progress: null,

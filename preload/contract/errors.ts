@@ -20,7 +20,7 @@ export const errorCodes = [
   'model.unknown', 'network.blocked', 'network.timed_out', 'network.too_large', 'patch.rolled_back',
   'path.invalid', 'path.outside_workspace', 'path.protected', 'path.secret', 'path.swapped', 'path.unresolvable',
   'person.needed', 'policy.denied', 'provider.auth_invalid', 'provider.auth_missing', 'provider.carrier_rejected',
-  'provider.content_refused', 'provider.context_overflow', 'provider.input_rejected', 'provider.local_server_off',
+  'provider.content_refused', 'provider.credentials_exhausted', 'provider.context_overflow', 'provider.input_rejected', 'provider.local_server_off',
   'provider.malformed_calls', 'provider.no_response', 'provider.protocol_error', 'provider.quota_exhausted',
   'provider.rate_limited', 'provider.request_rejected', 'provider.response_interrupted', 'provider.stopped',
   'provider.stream_stalled', 'provider.unavailable', 'provider.unreachable', 'question.gone', 'question.invalid',

@@ -129,6 +129,8 @@ export const ToolItem = z.object({
   output: z.string(),
   outputStart: z.number().int(),
   view: ToolView.nullable(),
+  /** The whole text the model read, where it is longer than `summary`. */
+  resultRef: BlobHash.optional(),
   changeIds: z.array(Id),
   progress: z.object({ message: z.string(), done: z.number().optional(), total: z.number().optional() }).nullable(),
   approvalId: Id.optional(),
@@ -204,6 +206,7 @@ export const ItemPatch = z.object({
   decidedAt: Time.optional(),
   feedback: z.string().optional(),
   answer: z.string().optional(),
+  summary: z.string().optional(),
   visible: z.boolean().optional(),
   contextual: z.boolean().optional(),
 })

@@ -1,0 +1,44 @@
+/** What a turn's worker tells its session, and what it is told: data only, so that the actor can decide on it purely. */
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { Attachment, Plan, ToolView } from '../../preload/contract/items.ts'
+import type { ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
+import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
+
+/** What ended a tool call, as the card shows it. */
+export type ToolEnd = { state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'; code?: string | undefined; summary: string; /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined; view: ToolView | null; durationMs: number | null }
+
+export type Report =
+  | { type: 'preparing' }
+  | { type: 'slot'; waiting: boolean }
+  | { type: 'running' }
+  | { type: 'stepStarted'; stepId: string; step: number; model: string }
+  | { type: 'stream'; channel: 'text' | 'reasoning'; add: string }
+  | { type: 'streamClosed' }
+  | { type: 'discarded' }
+  | { type: 'reading'; percent: number | null }
+  | { type: 'wait'; wait: { code: string; provider: string; label: string; until: number | null; untilKind: 'reset' | 'retry'; attempt: number; of: number } | null }
+  | { type: 'notice'; level: 'info' | 'warning'; text: string }
+  | { type: 'toolProposed'; itemId: string; callId: string; name: string; title: string; args: unknown }
+  | { type: 'toolReady'; ticket: string; itemId: string; tool: string; title: string; plan: CallPlan; argsHash: string }
+  | { type: 'toolOutput'; itemId: string; add: string }
+  | { type: 'toolProgress'; itemId: string; progress: ToolProgress }
+  | { type: 'toolEnded'; itemId: string; end: ToolEnd; changes: ChangedFile[] }
+  | { type: 'asked'; ticket: string; itemId: string; question: Question }
+  | { type: 'planned'; plan: Plan }
+  | { type: 'usage'; turn: Usage; context: ContextFigures; rate: number | null }
+  | { type: 'stepEnded'; stepId: string; finish: 'stop' | 'tools' | 'length' | 'aborted' | 'error'; usage: Usage | null; turn: Usage; context: ContextFigures; firstTokenMs: number | null; streamedMs: number; servedBy: string | null }
+  | { type: 'boundary' }
+  | { type: 'mayEnd'; ending: Ending }
+  | { type: 'failed'; error: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined } }
+  /** The worker has unwound: nothing of it will report any more. */
+  | { type: 'unwound' }
+  | { type: 'drainExpired' }
+
+/** What a steer becomes when it is handed over: a user message already in the transcript. */
+export type HandedSteer = { itemId: string; text: string; attachments: Attachment[] }
+
+/** What the worker is told at once; approvals and answers come later, by ticket. */
+export type ReportAnswer = { steers: HandedSteer[]; ended: boolean } | null
+
+/** What a ticket is answered with: a call may run or may not, a question was answered or was not. */
+export type Release = { run: true } | { run: false; error: ErrorBody; state: 'denied' | 'cancelled' } | QuestionAnswer

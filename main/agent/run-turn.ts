@@ -1,0 +1,342 @@
+/**
+ * The step loop: one model request and the calls it asked for, until the session lets the turn end (T-36). It holds no
+ * state of the session, decides no permission, and stops wherever its signal says so.
+ */
+import { errorBody } from '../../preload/contract/errors.ts'
+import { noUsage } from '../../preload/contract/fold.ts'
+import { outputContinuationsMax } from '../../preload/contract/limits.ts'
+import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
+import type { AssistantPart, ModelError, ModelInfo, ModelMessage, Models, ModelUsage, ToolSpec } from '../models/model.ts'
+import { schemaOf } from '../tools/arguments.ts'
+import { userParts, type Bodies } from './context.ts'
+import { runCalls, type CallsInput, type ModelCall } from './tool-calls.ts'
+import { addUsage } from './usage.ts'
+
+export type TurnInput = CallsInput & {
+  models: Models
+  model: ModelInfo
+  effort: string | null
+  maxSteps: number
+  system: string
+  /** The projection of the session's items, this turn's message last. */
+  history: ModelMessage[]
+  /** Bodies of a steer's attachments. */
+  loadBodies(attachments: readonly { hash: string }[]): Promise<Bodies>
+}
+
+type Step = {
+  finish: 'stop' | 'tools' | 'length' | 'aborted' | 'error'
+  parts: AssistantPart[]
+  calls: ModelCall[]
+  text: string
+  usage: ModelUsage | null
+  error: ModelError | null
+}
+
+const askAgain = 'Your last reply was empty. Give your answer to the person now.'
+const goOn = 'Your reply was cut off by the output limit. Continue exactly where it ended, without repeating anything.'
+const closing = 'You have reached the limit of steps of this turn. Without calling tools, say what is done and what is still open.'
+const malformedStepsMax = 3
+
+/** Runs one turn to its end. Never throws: what goes wrong is reported, and the session settles (T-6). */
+export async function runTurn(input: TurnInput): Promise<void> {
+  const { port } = input
+  try {
+    await loop(input)
+  } catch (error) {
+    if (!port.signal.aborted) await port.report({ type: 'failed', error: errorBody(error) })
+  } finally {
+    await port.report({ type: 'unwound' })
+  }
+}
+
+async function loop(input: TurnInput): Promise<void> {
+  const { port } = input
+  const tools = input.registry.tools.map((tool): ToolSpec => ({ name: tool.name, description: tool.description, parameters: schemaOf(tool) }))
+  const messages: ModelMessage[] = [{ role: 'system', text: input.system }, ...input.history]
+  const tally = new Tally(input.model)
+  let finishedTool = false
+  let anyText = false
+  let malformed = 0
+  let continuations = 0
+  for (let step = 1; ; step++) {
+    const boundary = await port.report({ type: 'boundary' })
+    if (boundary?.ended || port.signal.aborted) return
+    await appendSteers(messages, boundary?.steers ?? [], input)
+    const last = step > input.maxSteps
+    const stepId = port.newId()
+    await port.report({ type: 'stepStarted', stepId, step, model: input.model.name })
+    if (port.signal.aborted) return
+
+    let reply = await request(input, { messages: last ? [...messages, user(closing)] : messages, tools: last ? [] : tools, tally })
+    // Within one step: a cut answer is continued, an empty one asked for once more (T-163, T-166).
+    while (reply.finish === 'length' && reply.calls.length === 0 && continuations < outputContinuationsMax && !port.signal.aborted) {
+      continuations++
+      const more = await request(input, { messages: [...messages, ...assistant(reply.parts), user(goOn)], tools, tally })
+      reply = { ...more, parts: joinText([...reply.parts, ...more.parts]), text: reply.text + more.text }
+    }
+    if (reply.finish === 'stop' && reply.text.trim() === '' && reply.calls.length === 0 && !port.signal.aborted) {
+      reply = await request(input, { messages: [...messages, user(askAgain)], tools, tally })
+    }
+    const ended = port.report({
+      type: 'stepEnded',
+      stepId,
+      finish: reply.finish,
+      usage: reply.usage ? usageOf(reply.usage, input.model) : null,
+      turn: tally.usage,
+      context: tally.context,
+      firstTokenMs: tally.firstTokenMs,
+      streamedMs: tally.streamedMs,
+      servedBy: tally.servedBy,
+    })
+    if (reply.text.trim() !== '') anyText = true
+
+    if (reply.finish === 'aborted') {
+      await ended
+      if (port.signal.aborted) return
+      messages.push(...assistant(reply.parts.filter((part) => part.type === 'text')))
+      continue
+    }
+    if (reply.error) {
+      await ended
+      await port.report({ type: 'failed', error: failureOf(reply.error) })
+      return
+    }
+    messages.push(...assistant(reply.parts))
+    if (reply.calls.length > 0 && !last) {
+      malformed = reply.calls.every((call) => call.invalid !== undefined) ? malformed + 1 : 0
+      const results = await runCalls(reply.calls, input)
+      if (port.signal.aborted) return
+      finishedTool = true
+      messages.push({ role: 'tool', results })
+      if (malformed >= malformedStepsMax) {
+        await port.report({ type: 'failed', error: { code: 'provider.no_response', message: 'The model made unusable tool calls three times in a row.', hint: 'Try again, or choose another model.' } })
+        return
+      }
+      continue
+    }
+    await ended
+    if (reply.finish === 'length') {
+      if (await mayEnd(input, messages, 'output_limit')) return
+    } else if (last) {
+      await mayEnd(input, messages, 'max_steps')
+      return
+    } else if (reply.text.trim() !== '') {
+      if (await mayEnd(input, messages, 'answer')) return
+    } else if (anyText || finishedTool) {
+      await port.report({ type: 'notice', level: 'info', text: 'The model ended without a final answer.' })
+      if (await mayEnd(input, messages, 'no_final_text')) return
+    } else {
+      await port.report({ type: 'failed', error: { code: 'provider.no_response', message: `${input.model.label} gave no answer, twice.` } })
+      return
+    }
+  }
+}
+
+/** Asks the session to end; hands pending steers to the model instead where there are some (T-36). */
+async function mayEnd(input: TurnInput, messages: ModelMessage[], ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit'): Promise<boolean> {
+  const answer = await input.port.report({ type: 'mayEnd', ending })
+  if (!answer || answer.ended) return true
+  await appendSteers(messages, answer.steers, input)
+  return false
+}
+
+async function appendSteers(messages: ModelMessage[], steers: readonly { text: string; attachments: { hash: string; name: string; mediaType: string; bytes: number }[] }[], input: TurnInput): Promise<void> {
+  for (const steer of steers) {
+    messages.push({ role: 'user', parts: userParts(steer.text, steer.attachments, await input.loadBodies(steer.attachments)) })
+  }
+}
+
+/** One model request, streamed into the transcript. */
+async function request(input: TurnInput, what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally }): Promise<Step> {
+  const { port, model } = input
+  const signal = port.requestSignal()
+  const step: Step = { finish: 'error', parts: [], calls: [], text: '', usage: null, error: null }
+  const { tally } = what
+  tally.begin(port.now())
+  const stream = input.models.stream(
+    { model: model.name, messages: what.messages, tools: what.tools, ...(input.effort === null ? {} : { effort: input.effort }), maxOutput: model.maxOutput, sessionId: port.sessionId, interactive: true },
+    signal,
+  )
+  for await (const event of stream) {
+    switch (event.type) {
+      case 'started':
+        tally.servedBy = `${event.provider}/${event.model}`
+        break
+      case 'phase':
+        void port.report({ type: 'reading', percent: event.percent })
+        break
+      case 'text':
+        append(step, 'text', event.delta)
+        step.text += event.delta
+        stepOutput(input, tally, 'text', event.delta)
+        break
+      case 'reasoning':
+        append(step, 'reasoning', event.delta)
+        stepOutput(input, tally, 'reasoning', event.delta)
+        break
+      case 'carrier': {
+        const reasoning = step.parts.findLast((part) => part.type === 'reasoning')
+        if (reasoning?.type === 'reasoning') reasoning.carrier = event.opaque
+        else step.parts.push({ type: 'reasoning', text: '', carrier: event.opaque })
+        break
+      }
+      case 'call':
+        break
+      case 'callDone': {
+        const invalid = 'invalid' in event ? `${event.invalid} Given: ${event.raw}` : undefined
+        const args = 'args' in event ? event.args : {}
+        step.calls.push({ callId: event.id, name: event.name, args, ...(invalid === undefined ? {} : { invalid }) })
+        step.parts.push({ type: 'call', callId: event.id, name: event.name, args })
+        break
+      }
+      case 'usage':
+        step.usage = event.usage
+        break
+      case 'reset':
+        step.parts = []
+        step.calls = []
+        step.text = ''
+        await port.report({ type: 'discarded' })
+        break
+      case 'wait':
+        void port.report({ type: 'wait', wait: event.wait })
+        break
+      case 'warning':
+        void port.report({ type: 'notice', level: 'warning', text: event.text })
+        break
+      case 'finish':
+        finish(step, event.reason)
+        break
+      case 'error':
+        step.error = event.error
+        break
+    }
+  }
+  tally.end(step.usage, port.now())
+  if (step.error?.code === 'provider.stopped' || signal.aborted) {
+    // An aborted request's calls are incomplete and never run (T-121).
+    return { ...step, finish: 'aborted', error: null, calls: [], parts: step.parts.filter((part) => part.type !== 'call') }
+  }
+  return step
+}
+
+function finish(step: Step, reason: 'stop' | 'tools' | 'length' | 'refused' | 'overflow' | 'paused' | 'unknown'): void {
+  const failed = (code: ModelError['code'], message: string) => {
+    step.error = { code, message, provider: '', model: '' }
+    step.finish = 'error'
+  }
+  if (reason === 'refused') failed('provider.content_refused', 'The model refused to answer this.')
+  else if (reason === 'overflow') failed('context.exhausted', 'The conversation no longer fits into the model’s context.')
+  else step.finish = step.calls.length > 0 && reason !== 'length' ? 'tools' : reason === 'length' ? 'length' : 'stop'
+}
+
+/** Codes that stay inside the loop leave it under the one people know (M-68). */
+function failureOf(error: ModelError) {
+  const outside = {
+    'provider.context_overflow': 'context.exhausted',
+    'provider.carrier_rejected': 'provider.request_rejected',
+    'provider.input_rejected': 'provider.request_rejected',
+    'provider.protocol_error': 'provider.unavailable',
+    'provider.malformed_calls': 'provider.no_response',
+  } as const
+  const code = outside[error.code as keyof typeof outside] ?? error.code
+  return { code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }), ...(error.detail === undefined ? {} : { detail: error.detail }), ...(error.retryAt === undefined ? {} : { retryAt: error.retryAt }) }
+}
+
+function stepOutput(input: TurnInput, tally: Tally, channel: 'text' | 'reasoning', delta: string): void {
+  const { port } = input
+  tally.delta(port.now())
+  port.stream({ type: 'stream', channel, add: input.redact(delta) })
+  if (tally.dueForReport(port.now())) void port.report({ type: 'usage', turn: tally.usage, context: tally.context, rate: tally.rate })
+}
+
+function append(step: Step, type: 'text' | 'reasoning', delta: string): void {
+  const last = step.parts.at(-1)
+  if (last?.type === type) last.text += delta
+  else step.parts.push({ type, text: delta })
+}
+
+function joinText(parts: AssistantPart[]): AssistantPart[] {
+  return parts.reduce<AssistantPart[]>((joined, part) => {
+    const last = joined.at(-1)
+    if (part.type === 'text' && last?.type === 'text') last.text += part.text
+    else joined.push({ ...part })
+    return joined
+  }, [])
+}
+
+function assistant(parts: AssistantPart[]): ModelMessage[] {
+  const useful = parts.filter((part) => part.type !== 'text' || part.text !== '')
+  return useful.some((part) => part.type !== 'reasoning') ? [{ role: 'assistant', parts: useful }] : []
+}
+
+function user(text: string): ModelMessage {
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
+function usageOf(usage: ModelUsage, model: ModelInfo): Usage {
+  const { price } = model
+  const cost =
+    price && usage.input !== null && usage.output !== null
+      ? ((usage.input - (usage.cacheRead ?? 0)) * price.input + (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input) + usage.output * price.output) / 1_000_000
+      : null
+  return { ...usage, cost }
+}
+
+/** Figures of a turn as its requests report them: sums of usage, context fill, first token, rate (T-87 to T-89). */
+class Tally {
+  usage: Usage = noUsage
+  context: ContextFigures
+  firstTokenMs: number | null = null
+  servedBy: string | null = null
+  streamedMs = 0
+  private readonly model: ModelInfo
+  private startedAt = 0
+  private firstAt = 0
+  private lastAt = 0
+  private deltas = 0
+  private reportedAt = 0
+
+  constructor(model: ModelInfo) {
+    this.model = model
+    this.context = { used: null, window: model.contextLength, estimated: false }
+  }
+
+  begin(now: number): void {
+    this.startedAt = now
+    this.firstTokenMs = null
+    this.streamedMs = 0
+    this.deltas = 0
+    this.reportedAt = now
+  }
+
+  delta(now: number): void {
+    if (this.deltas === 0) {
+      this.firstAt = now
+      this.firstTokenMs = now - this.startedAt
+    }
+    this.lastAt = now
+    this.deltas++
+  }
+
+  /** Live deltas a second, one decimal; null without a positive interval. */
+  get rate(): number | null {
+    const seconds = (this.lastAt - this.firstAt) / 1_000
+    return this.deltas < 2 || seconds <= 0 ? null : Math.round(((this.deltas - 1) / seconds) * 10) / 10
+  }
+
+  /** At most once a second while text streams (T-88). */
+  dueForReport(now: number): boolean {
+    if (now - this.reportedAt < 1_000) return false
+    this.reportedAt = now
+    return true
+  }
+
+  end(usage: ModelUsage | null, now: number): void {
+    this.streamedMs = this.deltas > 1 ? now - this.firstAt : 0
+    if (!usage) return
+    this.usage = addUsage(this.usage, usageOf(usage, this.model))
+    if (usage.input !== null) this.context = { ...this.context, used: usage.input + (usage.output ?? 0) }
+  }
+}

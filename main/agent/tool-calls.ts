@@ -1,0 +1,244 @@
+/**
+ * The calls of one step (exec.md 7): walked in order, neighbours that may run together in batches, each with exactly one
+ * result, shown when it is ready and given to the model in call order (X-703, X-704, X-708).
+ */
+import { createHash } from 'node:crypto'
+import { LatheError, errorBody, type ErrorBody } from '../../preload/contract/errors.ts'
+import { toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
+import type { ChangedFile } from '../../preload/contract/session.ts'
+import type { ToolResultPart } from '../models/model.ts'
+import type { Blobs } from '../storage/blobs.ts'
+import { readArguments } from '../tools/arguments.ts'
+import type { Registry } from '../tools/registry.ts'
+import { toolFailure, type QuestionAnswer, type Tool, type ToolContext, type ToolResult } from '../tools/tool.ts'
+import type { ToolEnd } from './reports.ts'
+import type { TurnPort } from './turn-port.ts'
+
+/** A call as the model made it; `invalid` where its arguments were no object (M-63). */
+export type ModelCall = { callId: string; name: string; args: Record<string, unknown>; invalid?: string }
+
+export type CallsInput = {
+  port: TurnPort
+  registry: Registry
+  blobs: Blobs
+  workspace: string
+  extraFolders: string[]
+  parallel: boolean
+  /** Hides known secrets in what is stored, shown and sent (Z-100). */
+  redact(text: string): string
+}
+
+const batchMax = 8
+const planLimitMs = 6_000
+const runLimitMs = 120_000
+const resultCap = 16_000
+/** Live output of one call that is journaled; past it the card waits for the end. */
+const liveOutputMax = 512 * 1024
+const retryHint = 'Work out why before trying something different.'
+
+type Prepared = { call: ModelCall; itemId: string; tool: Tool | null; input: unknown; fault: ErrorBody | null; title: string; ticket: Promise<Awaited<ReturnType<TurnPort['ticket']>>> }
+
+/** Proposes every call, then runs them. Resolves with the results in call order; each is durable when it resolves. */
+export async function runCalls(calls: readonly ModelCall[], input: CallsInput): Promise<ToolResultPart[]> {
+  const prepared = calls.map((call) => prepare(call, input))
+  const results: ToolResultPart[] = []
+  for (const batch of batchesOf(prepared, input.parallel)) {
+    results.push(...(await Promise.all(batch.map((one) => runCall(one, input)))))
+  }
+  return results
+}
+
+function prepare(call: ModelCall, { port, registry, redact }: CallsInput): Prepared {
+  const itemId = port.newId()
+  let tool: Tool | null = null
+  let parsed: unknown = null
+  let fault: ErrorBody | null = null
+  try {
+    tool = registry.get(call.name)
+    if (call.invalid !== undefined) throw new LatheError('tool.invalid_arguments', call.invalid)
+    parsed = readArguments(tool, call.args)
+  } catch (error) {
+    fault = errorBody(error)
+  }
+  const title = redact(titleOf(tool, parsed, call)).slice(0, toolTitleCharsMax)
+  // The ticket is asked for before anything is reported that could answer it.
+  const ticket = port.ticket(itemId)
+  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, args: redactArgs(call.args, redact) })
+  return { call, itemId, tool, input: parsed, fault, title, ticket }
+}
+
+function titleOf(tool: Tool | null, input: unknown, call: ModelCall): string {
+  if (!tool || input === null) return call.name
+  try {
+    return tool.title(input)
+  } catch {
+    return call.name
+  }
+}
+
+function redactArgs(args: unknown, redact: (text: string) => string): unknown {
+  if (typeof args === 'string') return redact(args)
+  if (Array.isArray(args)) return args.map((one) => redactArgs(one, redact))
+  if (args !== null && typeof args === 'object') return Object.fromEntries(Object.entries(args).map(([name, one]) => [name, redactArgs(one, redact)]))
+  return args
+}
+
+/** Neighbours that declare themselves concurrency-safe; any other call, also an unknown one, runs alone. */
+function batchesOf(prepared: readonly Prepared[], parallel: boolean): Prepared[][] {
+  const batches: Prepared[][] = []
+  for (const one of prepared) {
+    const last = batches.at(-1)
+    const joins = parallel && one.tool?.concurrent && !one.fault && last && last.length < batchMax && last.every((other) => other.tool?.concurrent && !other.fault)
+    if (joins) last.push(one)
+    else batches.push([one])
+  }
+  return batches
+}
+
+async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart> {
+  const { port } = input
+  if (one.fault || !one.tool) return failed(one, input, one.fault ?? { code: 'tool.unknown', message: `There is no tool "${one.call.name}".` })
+  const context = contextOf(one, input)
+  const plan = await planOf(one, one.tool, context)
+  if ('code' in plan) return failed(one, input, plan)
+  // Frozen here: what was judged and shown is byte for byte what runs (Z-92).
+  const argsHash = createHash('sha256').update(JSON.stringify([one.call.name, one.call.args])).digest('hex')
+  const redacted = { ...plan, preview: { ...plan.preview, title: input.redact(plan.preview.title), detail: input.redact(plan.preview.detail) } }
+  void port.report({ type: 'toolReady', ticket: one.itemId, itemId: one.itemId, tool: one.call.name, title: one.title, plan: redacted, argsHash })
+  const release = await one.ticket
+  if (!('run' in release) || !release.run) {
+    const error = 'run' in release ? release.error : { code: 'approval.gone' as const, message: 'The turn ended.' }
+    return { callId: one.call.callId, name: one.call.name, text: error.message, isError: true }
+  }
+  return run(one, one.tool, context, input)
+}
+
+async function planOf(one: Prepared, tool: Tool, context: ToolContext) {
+  try {
+    return await withLimit(planLimitMs, context.signal, () => tool.plan(one.input, context), 'command.check_timeout', 'Checking this call took too long; nothing ran.')
+  } catch (error) {
+    return errorBody(error)
+  }
+}
+
+async function run(one: Prepared, tool: Tool, context: ToolContext, input: CallsInput): Promise<ToolResultPart> {
+  const { port } = input
+  const began = performance.now()
+  let result: ToolResult
+  let cancelled = false
+  try {
+    if (port.signal.aborted) throw port.signal.reason
+    const limit = tool.timeLimitMs === undefined ? runLimitMs : tool.timeLimitMs
+    const work = () => tool.run(one.input, context)
+    result = await (limit === null ? work() : withLimit(limit, null, work, 'tool.timed_out', `${tool.name} took longer than ${limit / 1_000} s.`))
+  } catch (error) {
+    // An abort is never turned into an error for the model to mend; what had finished says so itself (X-708).
+    cancelled = port.signal.aborted
+    const body = errorBody(error)
+    result = toolFailure(new LatheError(body.code === 'app.internal' ? 'tool.failed' : body.code, body.message, { hint: body.hint }))
+  }
+  const durationMs = Math.round(performance.now() - began)
+  return end(one, input, result, cancelled && result.isError ? 'cancelled' : result.isError ? 'error' : 'ok', durationMs)
+}
+
+/** An error before anything ran: it still is this call's one result. */
+async function failed(one: Prepared, input: CallsInput, error: ErrorBody): Promise<ToolResultPart> {
+  const state = input.port.signal.aborted ? 'cancelled' : 'error'
+  return end(one, input, toolFailure(new LatheError(error.code, error.message, { hint: error.hint })), state, null)
+}
+
+async function end(one: Prepared, input: CallsInput, result: ToolResult, state: ToolEnd['state'], durationMs: number | null): Promise<ToolResultPart> {
+  const { port, blobs, redact } = input
+  const text = redact(hinted(result, cap(result.text === '' ? '(no output)' : result.text, one.tool?.resultCap ?? resultCap)))
+  const short = text.length <= toolSummaryCharsMax
+  const resultRef = short ? undefined : await blobs.put(text).catch(() => undefined)
+  const view = result.view ? { ...result.view, ...(result.view.stdout === undefined ? {} : { stdout: redact(result.view.stdout) }), ...(result.view.stderr === undefined ? {} : { stderr: redact(result.view.stderr) }) } : null
+  const changes = (result.changes ?? []).map((change): ChangedFile => ({
+    id: change.id,
+    turnId: port.turnId,
+    path: change.path,
+    kind: change.kind,
+    before: change.before,
+    after: change.after,
+    added: change.added,
+    removed: change.removed,
+    by: change.by,
+  }))
+  await port.report({
+    type: 'toolEnded',
+    itemId: one.itemId,
+    end: {
+      state,
+      ...(result.code === undefined ? {} : { code: result.code }),
+      summary: short ? text : text.slice(0, toolSummaryCharsMax),
+      ...(resultRef === undefined ? {} : { resultRef }),
+      view: view as ToolEnd['view'],
+      durationMs,
+    },
+    changes,
+  })
+  return { callId: one.call.callId, name: one.call.name, text, isError: result.isError }
+}
+
+/** One retry hint, exactly once, not on what a person or the policy decided (X-710). */
+function hinted(result: ToolResult, text: string): string {
+  const decided = result.code?.startsWith('approval.') || result.code?.startsWith('policy.') || result.code === 'question.no_answer' || result.code === 'network.blocked'
+  return result.isError && !decided ? `${text}\n${retryHint}` : text
+}
+
+function cap(text: string, most: number): string {
+  if (text.length <= most) return text
+  const head = Math.floor(most * 0.4)
+  return `${text.slice(0, head)}\n[${text.length - most} characters left out]\n${text.slice(text.length - (most - head))}`
+}
+
+function contextOf(one: Prepared, { port, workspace, extraFolders, redact }: CallsInput): ToolContext {
+  let shown = 0
+  let progressAt = 0
+  return {
+    sessionId: port.sessionId,
+    turnId: port.turnId,
+    callId: one.itemId,
+    workspace,
+    extraFolders,
+    signal: port.signal,
+    output: (text) => {
+      if (shown >= liveOutputMax || text === '') return
+      shown += text.length
+      port.stream({ type: 'toolOutput', itemId: one.itemId, add: redact(text) })
+    },
+    progress: (progress) => {
+      if (port.now() - progressAt < 100) return
+      progressAt = port.now()
+      void port.report({ type: 'toolProgress', itemId: one.itemId, progress: { ...progress, message: redact(progress.message).slice(0, 200) } })
+    },
+    ask: async (question): Promise<QuestionAnswer> => {
+      const ticket = port.newId()
+      const answer = port.ticket(ticket)
+      void port.report({ type: 'asked', ticket, itemId: one.itemId, question })
+      const release = await answer
+      return 'run' in release ? { noAnswer: 'cancelled' } : release
+    },
+    setPlan: (plan) => void port.report({ type: 'planned', plan }),
+  }
+}
+
+/** Runs `work` for at most `ms`; an abort of `signal` ends the wait at once. */
+async function withLimit<T>(ms: number, signal: AbortSignal | null, work: () => Promise<T>, code: 'command.check_timeout' | 'tool.timed_out', message: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  let onAbort: (() => void) | undefined
+  try {
+    return await Promise.race([
+      work(),
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new LatheError(code, message)), ms)
+        onAbort = () => reject(signal?.reason)
+        if (signal?.aborted) onAbort()
+        else signal?.addEventListener('abort', onAbort, { once: true })
+      }),
+    ])
+  } finally {
+    clearTimeout(timer)
+    if (onAbort) signal?.removeEventListener('abort', onAbort)
+  }
+}
