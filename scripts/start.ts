@@ -13,7 +13,7 @@ import { buildParts, isStale } from './build.ts'
 const root = resolve(import.meta.dirname, '..')
 const args = process.argv.slice(2)
 /** Electron's binary is some 100 MB; whoever has no network for it should not wait for long. */
-const fetchLimit = 120_000
+const fetchLimit = 90_000
 
 const exists = (path: string) =>
   access(path).then(
@@ -88,13 +88,16 @@ async function serveInBrowser(reason: string): Promise<never> {
     ],
     { stdio: 'ignore' },
   )
-  const closed = new Promise<void>((done) => {
-    window.once('error', () => {
-      console.log(url)
-    })
-    window.once('close', () => done())
+  const closed = new Promise<boolean>((done) => {
+    window.once('error', () => done(false))
+    window.once('close', (status) => done(status === 0))
   })
-  await Promise.race([closed.then(() => host.kill('SIGTERM')), ended])
+  const shown = await Promise.race([closed, ended.then(() => true)])
+  if (shown) host.kill('SIGTERM')
+  else {
+    console.error(`${browser} could not show it. Open this address in a browser; Ctrl+C ends the host.`)
+    console.log(url)
+  }
   window.kill()
   const code = await ended
   await rm(profile, { recursive: true, force: true, maxRetries: 3 })
