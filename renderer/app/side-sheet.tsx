@@ -1,0 +1,27 @@
+import { Dialog as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { useWindow } from '../state/window-store.ts'
+import { classNames } from '../ui/class-names.ts'
+import { scrim } from '../ui/dialog.tsx'
+
+/** A side pane over a window that has no room beside the transcript (S-176). */
+export function SideSheet({ pane, title, children }: { pane: 'list' | 'inspector'; title: string; children: ReactNode }) {
+  const open = useWindow(({ overlay }) => overlay === pane)
+  return (
+    <Radix.Root open={open} onOpenChange={(next) => useWindow.setState({ overlay: next ? pane : null })}>
+      <Radix.Portal>
+        <Radix.Overlay className={scrim} />
+        <Radix.Content
+          aria-describedby={undefined}
+          className={classNames(
+            'fixed inset-y-0 z-40 flex max-w-[92vw] animate-appear flex-col bg-canvas text-ink shadow-float outline-none',
+            pane === 'list' ? 'left-0 w-[19rem]' : 'right-0 w-[34rem]',
+          )}
+        >
+          <Radix.Title className="sr-only">{title}</Radix.Title>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

@@ -1,0 +1,107 @@
+/** The row at the window's bottom: where the work happens, how it is approved, who answers, how full its context is. */
+import { CircleCheck, GitBranch, LoaderCircle, ShieldCheck, Unplug } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { ApprovalMode } from '../../preload/contract/session.ts'
+import { modelLabel } from '../models/model-label.ts'
+import { useSessionController, useView } from '../state/session-store.ts'
+import { shownText } from '../transcript/shown-text.ts'
+import { showDialog, showInspector } from '../state/window-store.ts'
+import { callingCount, useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { classNames } from '../ui/class-names.ts'
+import { DropdownMenu, DropdownMenuRadio } from '../ui/dropdown-menu.tsx'
+import { Ring } from '../ui/meter.tsx'
+import { attempt } from './attempt.ts'
+import { approvalModes } from './approval-modes.ts'
+import { tokensText } from '../transcript/amounts.ts'
+
+const icon = { size: 12, strokeWidth: 1.75, 'aria-hidden': true } as const
+const slot = 'ring-inside flex h-full min-w-0 items-center gap-4 rounded-4 px-6 whitespace-nowrap hover:bg-hover hover:text-ink'
+
+export function StatusBar({ sessionId }: { sessionId: string | null }) {
+  return (
+    <footer aria-label="Status bar" className="flex h-24 shrink-0 items-center gap-2 border-t border-line bg-side px-6 text-11 text-muted select-none">
+      <Connection />
+      {sessionId !== null && <Branch sessionId={sessionId} />}
+      <span className="grow" />
+      {sessionId === null ? <DefaultModel /> : <SessionStatus sessionId={sessionId} />}
+    </footer>
+  )
+}
+
+function Connection() {
+  const link = useWorkbench((state) => state.link)
+  useWorkbench(({ entriesRev }) => entriesRev)
+  const calling = callingCount(useWorkbench.getState().entries.values())
+  const [Icon, words] = link === 'connected' ? ([CircleCheck, 'Connected'] as const) : link === 'lost' ? ([Unplug, 'Reconnecting'] as const) : ([LoaderCircle, 'Connecting'] as const)
+  return (
+    <span className="flex h-full items-center gap-8 px-6">
+      <span role="status" className={classNames('flex items-center gap-4', link !== 'connected' && 'text-needs')}>
+        <Icon {...icon} />
+        {words}
+      </span>
+      {calling > 0 && <span className="max-narrow:hidden">{calling === 1 ? '1 session needs a look' : `${calling} sessions need a look`}</span>}
+    </span>
+  )
+}
+
+function Branch({ sessionId }: { sessionId: string }) {
+  const path = useView(sessionId, ({ header }) => header.workspace, '')
+  const branch = useWorkbench(({ workspaces }) => workspaces.get(path)?.branch ?? null)
+  if (branch === null) return null
+  return (
+    <span className="flex h-full min-w-0 items-center gap-4 px-6" title={`Branch ${branch}`}>
+      <GitBranch {...icon} className="shrink-0" />
+      <bdi className="truncate">{shownText(branch)}</bdi>
+    </span>
+  )
+}
+
+function DefaultModel() {
+  const model = useSetting('model')
+  return <ModelSlot model={model} />
+}
+
+function SessionStatus({ sessionId }: { sessionId: string }) {
+  const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
+  const chosen = useView(sessionId, ({ header }) => header.model, null)
+  const fallback = useSetting('model')
+  const used = useView(sessionId, ({ header }) => header.context.used, null)
+  const size = useView(sessionId, ({ header }) => header.context.window, null)
+  const controller = useSessionController(sessionId)
+  const share = used !== null && size !== null ? used / size : undefined
+  const text = used === null ? 'Context unknown' : size === null ? tokensText(used) : `${tokensText(used)} of ${tokensText(size)}`
+  return (
+    <>
+      <button type="button" className={slot} onClick={() => showInspector('context')} aria-label={`Context: ${text}. Show what fills it`}>
+        <Ring label="Context used" value={share} text={text} size={12} />
+        <span className="figures max-narrow:hidden">{share === undefined ? text : `${Math.round(share * 100)} %`}</span>
+      </button>
+      <DropdownMenu
+        align="end"
+        side="top"
+        trigger={
+          <button type="button" className={classNames(slot, mode === 'all' && 'text-needs')} aria-label={`Approval mode: ${approvalModes[mode].label}`}>
+            <ShieldCheck {...icon} />
+            {approvalModes[mode].label}
+          </button>
+        }
+      >
+        <DropdownMenuRadio<ApprovalMode>
+          value={mode}
+          onChange={(next) => void attempt('Could not change the approval mode', () => controller.configure({ approvalMode: next }))}
+          choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, ...approvalModes[value] }))}
+        />
+      </DropdownMenu>
+      <ModelSlot model={chosen ?? fallback} />
+    </>
+  )
+}
+
+function ModelSlot({ model }: { model: string | null }): ReactNode {
+  const providers = useWorkbench((state) => state.providers)
+  return (
+    <button type="button" className={slot} onClick={() => showDialog({ kind: 'models' })} aria-label={model ? `Model: ${model}. Choose another` : 'No model. Choose one'}>
+      <span className="max-w-200 truncate">{model ? modelLabel(providers, model) : 'No model'}</span>
+    </button>
+  )
+}

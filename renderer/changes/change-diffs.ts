@@ -1,0 +1,69 @@
+/** Diffs of changes, asked for when they are to be seen, a few at a time, and kept while their contents stay the same. */
+import { useEffect, useSyncExternalStore } from 'react'
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { ChangeDiff } from '../../preload/contract/routes.ts'
+import type { ChangedFile } from '../../preload/contract/session.ts'
+import { client, failure } from '../state/link.ts'
+
+export type LoadedDiff = { state: 'loading' } | { state: 'failed'; error: ErrorBody } | { state: 'ready'; diff: ChangeDiff }
+
+const atOnceMax = 4
+const keptMax = 500
+
+const known = new Map<string, LoadedDiff>()
+const waiting: { key: string; sessionId: string; changeId: string }[] = []
+const listeners = new Set<() => void>()
+let running = 0
+let revision = 0
+
+/** A change's content by hash: the same change with another after is asked for again. */
+const keyOf = (sessionId: string, { id, before, after }: ChangedFile) => `${sessionId} ${id} ${before} ${after}`
+
+function put(key: string, loaded: LoadedDiff): void {
+  known.delete(key)
+  known.set(key, loaded)
+  if (known.size > keptMax) known.delete(known.keys().next().value!)
+  revision += 1
+  for (const listener of listeners) listener()
+}
+
+function pump(): void {
+  while (running < atOnceMax) {
+    const next = waiting.shift()
+    if (!next) return
+    running += 1
+    client()
+      .changes.diff({ sessionId: next.sessionId, changeId: next.changeId })
+      .then(
+        (diff) => put(next.key, { state: 'ready', diff }),
+        (thrown: unknown) => put(next.key, { state: 'failed', error: failure(thrown) }),
+      )
+      .finally(() => {
+        running -= 1
+        pump()
+      })
+      .catch(() => {})
+  }
+}
+
+export function loadDiff(sessionId: string, change: ChangedFile, again = false): void {
+  const key = keyOf(sessionId, change)
+  if (known.has(key) && !again) return
+  put(key, { state: 'loading' })
+  waiting.push({ key, sessionId, changeId: change.id })
+  pump()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+/** Loads what is `wanted` and answers how to look a change's diff up; draws again as they come. */
+export function useDiffs(sessionId: string, wanted: readonly ChangedFile[]): { rev: number; of: (change: ChangedFile) => LoadedDiff | undefined } {
+  const rev = useSyncExternalStore(subscribe, () => revision)
+  useEffect(() => {
+    for (const change of wanted) loadDiff(sessionId, change)
+  }, [sessionId, wanted])
+  return { rev, of: (change) => known.get(keyOf(sessionId, change)) }
+}

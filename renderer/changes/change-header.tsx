@@ -1,0 +1,108 @@
+import { ChevronRight, FileSymlink } from 'lucide-react'
+import type { ChangedFile } from '../../preload/contract/session.ts'
+import { shownText } from '../transcript/shown-text.ts'
+import { openFile } from '../state/window-store.ts'
+import { Badge } from '../ui/badge.tsx'
+import { classNames } from '../ui/class-names.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+import { Spinner } from '../ui/spinner.tsx'
+import { loadDiff, type LoadedDiff } from './change-diffs.ts'
+
+const kinds: Record<ChangedFile['kind'], { letter: string; word: string; colour: string }> = {
+  created: { letter: 'A', word: 'Created', colour: 'text-added' },
+  edited: { letter: 'M', word: 'Edited', colour: 'text-modified' },
+  deleted: { letter: 'D', word: 'Deleted', colour: 'text-removed' },
+  renamed: { letter: 'R', word: 'Renamed', colour: 'text-note' },
+}
+
+/** A file's status as a letter; its word is the tooltip and what is read out. */
+export function ChangeLetter({ kind }: { kind: ChangedFile['kind'] }) {
+  const { letter, word, colour } = kinds[kind]
+  return (
+    <span className={classNames('w-12 shrink-0 text-center font-mono text-11 font-semibold', colour)} title={word}>
+      <span aria-hidden>{letter}</span>
+      <span className="sr-only">{word}</span>
+    </span>
+  )
+}
+
+/** `+12 −3`, with words for those who do not see the colours. */
+export function Counts({ added, removed }: { added: number | null; removed: number | null }) {
+  if (added === null || removed === null) return null
+  return (
+    <span className="figures flex shrink-0 gap-4 font-mono text-11">
+      <span className={added > 0 ? 'text-added' : 'text-faint'}>
+        +{added}
+        <span className="sr-only"> lines added</span>
+      </span>
+      <span className={removed > 0 ? 'text-removed' : 'text-faint'}>
+        −{removed}
+        <span className="sr-only"> lines removed</span>
+      </span>
+    </span>
+  )
+}
+
+/** The end of a path stays readable: folders give way first. */
+export function PathText({ path, className }: { path: string; className?: string }) {
+  const cut = path.lastIndexOf('/') + 1
+  return (
+    <bdi className={classNames('flex min-w-0 text-12', className)} title={shownText(path)}>
+      {cut > 0 && <span className="truncate text-faint">{shownText(path.slice(0, cut))}</span>}
+      <span className="shrink-0 truncate text-ink">{shownText(path.slice(cut))}</span>
+    </bdi>
+  )
+}
+
+type ChangeHeaderProps = {
+  sessionId: string
+  workspace: string
+  change: ChangedFile
+  loaded: LoadedDiff | undefined
+  /** Where the file has more than one change in the scope: "turn 3". */
+  turnLabel?: string | undefined
+  folded: boolean
+  /** There are lines to unfold. */
+  hasLines: boolean
+  onFold: (folded: boolean) => void
+}
+
+function noteOf(loaded: LoadedDiff | undefined): string | null {
+  if (loaded?.state !== 'ready') return null
+  const { diff } = loaded
+  if (diff.note !== null) return diff.note
+  if (diff.binary) return 'Binary file'
+  return diff.patch === null ? 'Too large to show line by line' : null
+}
+
+export function ChangeHeader({ sessionId, workspace, change, loaded, turnLabel, folded, hasLines, onFold }: ChangeHeaderProps) {
+  const note = noteOf(loaded)
+  const open = hasLines && !folded
+  return (
+    <div className="group flex h-32 items-center gap-6 border-y border-line bg-side pr-6 pl-4 font-sans">
+      <button
+        type="button"
+        aria-expanded={open}
+        aria-label={`${kinds[change.kind].word}: ${shownText(change.path)}`}
+        onClick={() => onFold(!folded)}
+        className="ring-inside flex h-full min-w-0 grow items-center gap-6 rounded-4 text-left"
+      >
+        <ChevronRight size={12} strokeWidth={2} aria-hidden className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')} />
+        <ChangeLetter kind={change.kind} />
+        <PathText path={change.path} className="shrink" />
+        {turnLabel && <span className="shrink-0 text-11 text-faint">{turnLabel}</span>}
+      </button>
+      {loaded?.state === 'loading' && <Spinner size={12} className="text-muted" />}
+      {loaded?.state === 'failed' && (
+        <button type="button" onClick={() => loadDiff(sessionId, change, true)} title={loaded.error.message} className="shrink-0 rounded-4 px-4 text-11 text-failed underline">
+          Not loaded. Try again
+        </button>
+      )}
+      {note && <span className="truncate text-11 text-muted">{shownText(note)}</span>}
+      {loaded?.state === 'ready' && loaded.diff.changedSince && <Badge tone="needs">Changed since</Badge>}
+      {change.by === 'command' && <Badge>by a command</Badge>}
+      <Counts added={change.added} removed={change.removed} />
+      {change.kind !== 'deleted' && <IconButton icon={FileSymlink} label={`Open ${shownText(change.path)}`} size="small" onClick={() => openFile(workspace, change.path)} />}
+    </div>
+  )
+}

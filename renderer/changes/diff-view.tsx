@@ -1,0 +1,103 @@
+/** Every file's diff in one virtualised view. Loaded lazily: it brings the highlighter with it. */
+import type { CodeViewDiffItem } from '@pierre/diffs'
+import { CodeView, type CodeViewHandle, WorkerPoolContextProvider, useWorkerPool } from '@pierre/diffs/react'
+import { type CSSProperties, type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef } from 'react'
+import { useZoom } from '../app/appearance.ts'
+import { useShownTheme } from '../app/theme.ts'
+import { type ChangeBlock, changeBlocks } from './change-blocks.ts'
+import { diffTheme, diffTokens, highlighterOptions, poolOptions } from './diff-theme.ts'
+
+export interface DiffView {
+  /** Moves to the next change that is unfolded, round the end; answers where it is. */
+  step(direction: 1 | -1): { path: string; block: ChangeBlock; index: number; count: number } | null
+  stepFile(direction: 1 | -1): string | null
+  showFile(id: string): void
+}
+
+type DiffViewProps = {
+  items: readonly CodeViewDiffItem[]
+  style: 'unified' | 'split'
+  wrap: boolean
+  renderHeader: (id: string) => ReactNode
+  ref?: Ref<DiffView>
+}
+
+export default function DiffViewPane(props: DiffViewProps) {
+  const options = useMemo(highlighterOptions, [])
+  return (
+    <WorkerPoolContextProvider poolOptions={poolOptions} highlighterOptions={options}>
+      <Diffs {...props} />
+    </WorkerPoolContextProvider>
+  )
+}
+
+function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
+  const shown = useShownTheme()
+  const zoom = useZoom()
+  const pool = useWorkerPool()
+  const view = useRef<CodeViewHandle<undefined, undefined>>(null)
+  const place = useRef<{ id: string; index: number } | null>(null)
+  const theme = useMemo(() => diffTheme(shown), [shown])
+
+  useEffect(() => {
+    void pool?.setRenderOptions({ theme, lineDiffType: 'word', tokenizeMaxLineLength: 1_000, maxLineDiffLength: 1_000, useTokenTransformer: false })
+  }, [pool, theme])
+
+  useImperativeHandle(ref, () => {
+    const visible = () => items.filter(({ collapsed }) => !collapsed)
+    const fileAt = (direction: 1 | -1): CodeViewDiffItem | undefined => {
+      const at = items.findIndex(({ id }) => id === place.current?.id)
+      return items[at < 0 ? (direction === 1 ? 0 : items.length - 1) : (at + direction + items.length) % items.length]
+    }
+    return {
+      step(direction) {
+        const stops = visible().flatMap((item) => changeBlocks(item.fileDiff).map((block, index) => ({ id: item.id, path: item.fileDiff.name, block, index })))
+        if (stops.length === 0) return null
+        const now = stops.findIndex(({ id, index }) => id === place.current?.id && index === place.current.index)
+        const next = stops[now < 0 ? (direction === 1 ? 0 : stops.length - 1) : (now + direction + stops.length) % stops.length]
+        if (!next) return null
+        place.current = { id: next.id, index: next.index }
+        const { side, from, to } = next.block
+        view.current?.scrollTo({ type: 'line', id: next.id, lineNumber: from, side, align: 'center' })
+        view.current?.setSelectedLines({ id: next.id, range: { start: from, side, end: to, endSide: side } })
+        return { path: next.path, block: next.block, index: stops.indexOf(next), count: stops.length }
+      },
+      stepFile(direction) {
+        const next = fileAt(direction)
+        if (!next) return null
+        place.current = { id: next.id, index: -1 }
+        view.current?.scrollTo({ type: 'item', id: next.id, align: 'start' })
+        return next.fileDiff.name
+      },
+      showFile(id) {
+        place.current = { id, index: -1 }
+        view.current?.scrollTo({ type: 'item', id, align: 'start' })
+      },
+    }
+  }, [items])
+
+  return (
+    <CodeView
+      ref={view}
+      items={items}
+      className="min-h-0 grow overflow-auto overscroll-contain outline-none [scrollbar-width:thin]"
+      style={diffTokens as CSSProperties}
+      options={{
+        theme,
+        themeType: shown === 'light' ? 'light' : 'dark',
+        diffStyle: style,
+        overflow: wrap ? 'wrap' : 'scroll',
+        diffIndicators: 'bars',
+        hunkSeparators: 'line-info-basic',
+        lineDiffType: 'word',
+        maxLineDiffLength: 1_000,
+        tokenizeMaxLineLength: 1_000,
+        stickyHeaders: true,
+        enableLineSelection: true,
+        layout: { paddingTop: 0, paddingBottom: 24 * zoom, gap: 0 },
+        itemMetrics: { lineHeight: 20 * zoom, diffHeaderHeight: 32 * zoom },
+      }}
+      renderCustomHeader={(item) => renderHeader(item.id)}
+    />
+  )
+}

@@ -1,0 +1,139 @@
+/** The inspector's "Files": the workspace's tree, a field to go to a file by name, and the file that is open. */
+import { FileSearch, FolderTree, Search, X } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import { client, failure } from '../state/link.ts'
+import { useView } from '../state/session-store.ts'
+import { openFile, useWindow } from '../state/window-store.ts'
+import { useWorkbench } from '../state/workbench-store.ts'
+import { locateFolder } from '../sessions/session-actions.ts'
+import { Button } from '../ui/button.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
+import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
+import { inWorkspace } from './file-tree.ts'
+import { FileView } from './file-view.tsx'
+import { FoundPath } from './found-path.tsx'
+import { TreeView } from './tree-view.tsx'
+import { useTree } from './use-tree.ts'
+
+/** From here on the file stands beside the tree, not below it. */
+const besideFromPx = 720
+
+export function FilesTab({ sessionId }: { sessionId: string }) {
+  const workspace = useView(sessionId, ({ header }) => header.workspace, '')
+  const missing = useWorkbench(({ workspaces }) => workspaces.get(workspace)?.state === 'missing')
+  if (workspace === '') return null
+  if (missing)
+    return (
+      <EmptyState
+        icon={FolderTree}
+        title="The folder is missing"
+        detail={workspace}
+        action={
+          <Button size="small" onClick={() => void locateFolder(workspace)}>
+            Locate
+          </Button>
+        }
+      />
+    )
+  return <Files key={workspace} workspace={workspace} />
+}
+
+function Files({ workspace }: { workspace: string }) {
+  const tree = useTree(workspace)
+  const file = useWindow((state) => (state.file?.workspace === workspace ? state.file : null))
+  const path = file ? inWorkspace(workspace, file.path) : null
+  const [query, setQuery] = useState('')
+  const room = useRef<HTMLDivElement>(null)
+  const [beside, setBeside] = useState(false)
+  const { reveal } = tree
+
+  useEffect(() => {
+    if (path !== null) reveal(path)
+  }, [path, reveal])
+  useEffect(() => {
+    if (!room.current) return
+    const observer = new ResizeObserver(([entry]) => entry && setBeside(entry.contentRect.width >= besideFromPx))
+    observer.observe(room.current)
+    return () => observer.disconnect()
+  }, [])
+
+  const open = (chosen: string) => openFile(workspace, chosen)
+  const browser = (
+    <>
+      <div className="flex h-36 shrink-0 items-center px-8">
+        <div className="flex h-26 min-w-0 grow items-center gap-6 rounded-6 bg-hover px-8 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-focus">
+          <Search size={13} strokeWidth={1.75} aria-hidden className="shrink-0 text-faint" />
+          <input
+            type="text"
+            role="searchbox"
+            aria-label="Go to file"
+            placeholder="Go to file"
+            spellCheck={false}
+            value={query}
+            onChange={(event) => setQuery(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Escape' || query === '') return
+              event.stopPropagation()
+              setQuery('')
+            }}
+            className="h-full min-w-0 grow bg-transparent text-12 outline-none"
+          />
+          {query !== '' && <IconButton icon={X} label="Clear" size="small" className="-mr-6" onClick={() => setQuery('')} />}
+        </div>
+      </div>
+      {query.trim() === '' ? <TreeView tree={tree} chosen={path} onChoose={open} /> : <Found workspace={workspace} query={query.trim()} onChoose={open} />}
+    </>
+  )
+  return (
+    <div ref={room} className="flex h-full flex-col">
+      {file ? (
+        <SplitPanes key={beside ? 'beside' : 'below'} id="files" direction={beside ? 'columns' : 'rows'} className="grow">
+          <Pane id="files-tree" size={beside ? '34%' : '36%'} least={beside ? 160 : 96}>
+            {browser}
+          </Pane>
+          <PaneDivider label="Resize the file" />
+          <Pane id="files-view" least={beside ? 240 : 120}>
+            <FileView file={{ ...file, path: path ?? file.path }} />
+          </Pane>
+        </SplitPanes>
+      ) : (
+        browser
+      )}
+    </div>
+  )
+}
+
+const foundPauseMs = 80
+
+function Found({ workspace, query, onChoose }: { workspace: string; query: string; onChoose: (path: string) => void }) {
+  const [found, setFound] = useState<{ path: string; kind: 'file' | 'folder' }[] | ErrorBody | null>(null)
+  useEffect(() => {
+    const ended = new AbortController()
+    const timer = setTimeout(() => {
+      client()
+        .files.find({ workspace, query }, { signal: ended.signal })
+        .then(setFound, (thrown: unknown) => ended.signal.aborted || setFound(failure(thrown)))
+    }, foundPauseMs)
+    return () => {
+      clearTimeout(timer)
+      ended.abort()
+    }
+  }, [workspace, query])
+  if (found === null) return null
+  if ('code' in found) return <EmptyState title="Could not search" detail={found.message} />
+  const files = found.filter(({ kind }) => kind === 'file')
+  if (files.length === 0) return <EmptyState icon={FileSearch} title="No file has that name" />
+  return (
+    <ul aria-label="Found files" className="min-h-0 grow overflow-y-auto px-4 [scrollbar-width:thin]">
+      {files.map(({ path }) => (
+        <li key={path}>
+          <button type="button" onClick={() => onChoose(path)} className="ring-inside flex h-26 w-full items-center rounded-4 px-8 text-left text-12 hover:bg-hover">
+            <FoundPath path={path} query={query} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}

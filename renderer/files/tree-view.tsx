@@ -1,0 +1,117 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ChevronRight, File, FileSymlink, Folder, FolderOpen } from 'lucide-react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { useZoom } from '../app/appearance.ts'
+import { shownText } from '../transcript/shown-text.ts'
+import { classNames } from '../ui/class-names.ts'
+import { Spinner } from '../ui/spinner.tsx'
+import type { TreeRow } from './file-tree.ts'
+import type { Tree } from './use-tree.ts'
+
+const rowPx = 24
+const pathOf = (row: TreeRow) => (row.kind === 'node' ? row.node.path : `${row.path} ${row.kind}`)
+
+/** The workspace's files (role tree): arrows move and open, Enter shows a file, letters jump to a name. */
+export function TreeView({ tree, chosen, onChoose }: { tree: Tree; chosen: string | null; onChoose: (path: string) => void }) {
+  const { rows, setOpen } = tree
+  const zoom = useZoom()
+  const scroller = useRef<HTMLDivElement>(null)
+  const [active, setActive] = useState<string | null>(chosen)
+  const activeIndex = Math.max(0, rows.findIndex((row) => pathOf(row) === active))
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowPx * zoom, getItemKey: (index) => pathOf(rows[index]!), overscan: 12 })
+
+  const chosenIndex = chosen === null ? -1 : rows.findIndex((row) => pathOf(row) === chosen)
+  const chosenShown = chosenIndex >= 0
+  useEffect(() => {
+    if (!chosenShown) return
+    setActive(chosen)
+    virtual.scrollToIndex(chosenIndex, { align: 'auto' })
+    // Once when it is chosen or becomes visible; not when rows above it come and go.
+  }, [chosen, chosenShown])
+
+  const move = (index: number) => {
+    const row = rows[Math.min(rows.length - 1, Math.max(0, index))]
+    if (!row) return
+    setActive(pathOf(row))
+    virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(pathOf(row))}"]`)?.focus())
+  }
+  const act = (row: TreeRow) => {
+    if (row.kind !== 'node') return
+    if (row.node.kind === 'folder') setOpen(row.node.path, !row.open)
+    else onChoose(row.node.path)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[activeIndex]
+    if (!row || event.ctrlKey || event.metaKey || event.altKey) return
+    const folder = row.kind === 'node' && row.node.kind === 'folder'
+    const parent = rows.findLastIndex((other, at) => at < activeIndex && other.kind === 'node' && other.depth < row.depth)
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 240) / (rowPx * zoom)) - 1)
+    const steps: Record<string, number> = { ArrowDown: activeIndex + 1, ArrowUp: activeIndex - 1, Home: 0, End: rows.length - 1, PageDown: activeIndex + page, PageUp: activeIndex - page }
+    const to = steps[event.key]
+    if (to !== undefined) move(to)
+    else if (event.key === 'Enter' || event.key === ' ') act(row)
+    else if (event.key === 'ArrowRight' && folder && !row.open) setOpen(row.node.path, true)
+    else if (event.key === 'ArrowRight' && folder) move(activeIndex + 1)
+    else if (event.key === 'ArrowLeft' && folder && row.open) setOpen(row.node.path, false)
+    else if (event.key === 'ArrowLeft' && parent >= 0) move(parent)
+    else if (event.key.length === 1) {
+      const letter = event.key.toLowerCase()
+      const order = [...rows.keys()].map((step) => (activeIndex + 1 + step) % rows.length)
+      const found = order.find((index) => {
+        const other = rows[index]
+        return other?.kind === 'node' && other.node.name.toLowerCase().startsWith(letter)
+      })
+      if (found === undefined) return
+      move(found)
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  return (
+    <div ref={scroller} onKeyDown={onKeyDown} className="min-h-0 grow overflow-y-auto overscroll-contain px-4 py-4 [scrollbar-width:thin]">
+      <div role="tree" aria-label="Files" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, key, start, size }) => (
+          <div key={key} role="none" className="absolute inset-x-0 top-0" style={{ height: size, transform: `translateY(${start}px)` }}>
+            <Row row={rows[index]!} focusable={index === activeIndex} chosen={index === chosenIndex} onFocus={() => setActive(pathOf(rows[index]!))} onAct={() => act(rows[index]!)} onRetry={tree.reload} />
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+type RowProps = { row: TreeRow; focusable: boolean; chosen: boolean; onFocus: () => void; onAct: () => void; onRetry: (path: string) => void }
+
+function Row({ row, focusable, chosen, onFocus, onAct, onRetry }: RowProps) {
+  const indent = { paddingLeft: `${(row.depth * 14 + 6) / 16}rem` }
+  const common = { role: 'treeitem', tabIndex: focusable ? 0 : -1, 'data-path': pathOf(row), 'aria-level': row.depth + 1, 'aria-selected': chosen, onFocus, style: indent }
+  const look = 'ring-inside flex h-full items-center gap-6 rounded-4 pr-6 text-12 select-none'
+  if (row.kind !== 'node')
+    return (
+      <div {...common} className={classNames(look, 'text-faint')} onClick={() => row.kind === 'failed' && onRetry(row.path)}>
+        <span className="w-12" />
+        {row.kind === 'loading' ? <Spinner size={12} /> : null}
+        {row.kind === 'loading' ? 'Reading…' : row.kind === 'empty' ? 'Empty' : `${row.error.message} Try again`}
+      </div>
+    )
+  const { node, open } = row
+  const Icon = node.kind === 'folder' ? (open ? FolderOpen : Folder) : node.kind === 'link' ? FileSymlink : File
+  return (
+    <div
+      {...common}
+      {...(node.kind === 'folder' ? { 'aria-expanded': open } : {})}
+      aria-setsize={row.size}
+      aria-posinset={row.position}
+      onClick={onAct}
+      className={classNames(look, chosen ? 'bg-selected text-ink' : 'hover:bg-hover', node.ignored ? 'text-faint' : 'text-ink')}
+      title={shownText(node.path)}
+    >
+      {node.kind === 'folder' ? <ChevronRight size={12} strokeWidth={2} aria-hidden className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')} /> : <span className="w-12 shrink-0" />}
+      <Icon size={13} strokeWidth={1.75} aria-hidden className={classNames('shrink-0', node.kind === 'folder' ? 'text-muted' : 'text-faint')} />
+      <bdi className="truncate">{shownText(node.name)}</bdi>
+      {node.ignored && <span className="sr-only">, ignored</span>}
+    </div>
+  )
+}
