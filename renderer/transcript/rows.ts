@@ -4,7 +4,7 @@
  * change are the same objects as before, so only what changed is drawn again.
  */
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
-import type { ChangedFile, SessionView, Turn } from '../../preload/contract/session.ts'
+import type { ChangedFile, Recovery, SessionView, Turn } from '../../preload/contract/session.ts'
 import type { Unsent } from '../state/session-store.ts'
 
 export type Activity = ItemOf<'reasoning'> | ItemOf<'tool'>
@@ -27,6 +27,7 @@ export type GroupRow = {
   running: boolean
 }
 type AttemptRow = { kind: 'attempt'; id: string; turnId: string; turn: Turn; open: boolean }
+type RecoveryRow = { kind: 'recovery'; id: string; turnId: string; recovery: Recovery }
 type UnsentRow = { kind: 'unsent'; id: string; turnId: null; unsent: Unsent }
 type UnknownRow = { kind: 'unknown'; id: string; turnId: string | null; named: string }
 
@@ -42,6 +43,7 @@ export type Row =
   | TurnEndRow
   | GroupRow
   | AttemptRow
+  | RecoveryRow
   | UnsentRow
   | UnknownRow
 export type RowKind = Row['kind']
@@ -93,7 +95,8 @@ export function buildRows(view: SessionView, unsent: readonly Unsent[], opened: 
       }
     }
     if (hiddenAttempt !== null && item.turnId === hiddenAttempt) continue
-    if (item.kind === 'reasoning' || item.kind === 'tool') {
+    // The person's own command is not the agent's activity.
+    if (item.kind === 'reasoning' || (item.kind === 'tool' && !item.byPerson)) {
       activities.push(item)
       continue
     }
@@ -104,6 +107,8 @@ export function buildRows(view: SessionView, unsent: readonly Unsent[], opened: 
   }
   if (hiddenAttempt === null) endTurn(current)
   else flushActivities()
+  const { recovery } = view.header
+  if (recovery?.status === 'awaiting') rows.push({ kind: 'recovery', id: `recovery:${recovery.recoveryId}`, turnId: recovery.turnId, recovery })
   for (const one of unsent) {
     if (one.as === 'turn' || one.refusal) rows.push({ kind: 'unsent', id: `unsent:${one.requestId}`, turnId: null, unsent: one })
   }

@@ -1,0 +1,87 @@
+import { File, FileCode, FileText, Image as ImageIcon, type LucideIcon } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import type { Attachment } from '../../preload/contract/items.ts'
+import { link } from '../state/link.ts'
+import { classNames } from '../ui/class-names.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { bytesText } from './amounts.ts'
+import { Shown } from './shown.tsx'
+import { useSessionId } from './transcript-context.ts'
+
+export function attachmentIcon(mediaType: string): LucideIcon {
+  if (mediaType.startsWith('image/')) return ImageIcon
+  if (/json|javascript|xml|html|css|typescript|x-sh|python/.test(mediaType)) return FileCode
+  return mediaType.startsWith('text/') ? FileText : File
+}
+
+/** Drawn from their bytes; all other images show as what they are called (S-117). */
+export const rasterImage = /^image\/(png|jpeg|gif|webp|avif|bmp)$/
+
+export function AttachmentChips({ attachments, className }: { attachments: Attachment[]; className?: string | undefined }) {
+  return (
+    <ul aria-label="Attachments" className={classNames('flex flex-wrap gap-6', className)}>
+      {attachments.map((attachment, index) => (
+        <li key={index}>{rasterImage.test(attachment.mediaType) ? <Thumbnail attachment={attachment} /> : <Chip attachment={attachment} />}</li>
+      ))}
+    </ul>
+  )
+}
+
+function Chip({ attachment: { name, mediaType, bytes } }: { attachment: Attachment }) {
+  const Icon = attachmentIcon(mediaType)
+  return (
+    <span className="flex h-28 max-w-280 items-center gap-6 rounded-6 border border-line-strong bg-raised px-8 text-12">
+      <Icon size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-muted" />
+      <Shown text={name} className="truncate" />
+      <span className="figures shrink-0 text-faint">{bytesText(bytes)}</span>
+    </span>
+  )
+}
+
+function Thumbnail({ attachment }: { attachment: Attachment }) {
+  const url = useBlobUrl(attachment)
+  const [open, setOpen] = useState(false)
+  if (url === null) return <Chip attachment={attachment} />
+  if (url === 'missing') {
+    return (
+      <span className="flex h-28 items-center gap-6 rounded-6 border border-dashed border-line-strong px-8 text-12 text-muted">
+        <Shown text={attachment.name} /> is missing
+      </span>
+    )
+  }
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)} title={attachment.name} className="block overflow-hidden rounded-6 border border-line-strong">
+        <img src={url} alt={attachment.name} className="max-h-160 max-w-320 object-cover" />
+      </button>
+      <Dialog open={open} onOpenChange={setOpen} title={attachment.name} width={960}>
+        <img src={url} alt={attachment.name} className="mx-auto max-h-[70vh]" />
+      </Dialog>
+    </>
+  )
+}
+
+/** The blob's own URL while the caller is mounted; null while it loads. */
+function useBlobUrl({ hash, mediaType }: Attachment): string | null {
+  const sessionId = useSessionId()
+  const [url, setUrl] = useState<string | null>(null)
+  useEffect(() => {
+    const ended = new AbortController()
+    let made: string | null = null
+    link()
+      .client.attachments.read({ sessionId, hash }, { signal: ended.signal })
+      .then(
+        ({ data }) => {
+          if (ended.signal.aborted) return
+          made = URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (char) => char.charCodeAt(0))], { type: mediaType }))
+          setUrl(made)
+        },
+        () => ended.signal.aborted || setUrl('missing'),
+      )
+    return () => {
+      ended.abort()
+      if (made) URL.revokeObjectURL(made)
+    }
+  }, [sessionId, hash, mediaType])
+  return url
+}

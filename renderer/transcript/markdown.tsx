@@ -1,0 +1,168 @@
+/**
+ * A model's Markdown, growing or done. Nothing in it is trusted: raw HTML is shown as text, the result passes an allow-list,
+ * links go through the window's own opener, images from elsewhere wait for a click (Z-190 to Z-194, S-66).
+ */
+import { ExternalLink, ImageOff } from 'lucide-react'
+import { createContext, type JSX, memo, type ReactNode, useContext, useState } from 'react'
+import { Block, type BlockProps, type Components, defaultRehypePlugins, Streamdown, type StreamdownProps, useIsCodeFenceIncomplete } from 'streamdown'
+import { openFile, openLink } from '../state/window-store.ts'
+import { CodeBlock } from './code-block.tsx'
+import { filePlace, linkTarget, namesOtherHost } from './file-links.ts'
+import { growingBlocks, isHeavy } from './markdown-blocks.ts'
+
+const WorkspaceContext = createContext('')
+/** The folder that file links of the Markdown below it mean. */
+export const MarkdownWorkspace = WorkspaceContext.Provider
+
+const elements = ['p', 'br', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a', 'img', 'input', 'sup', 'section']
+
+const allowed = {
+  tagNames: elements,
+  attributes: {
+    a: ['href'],
+    code: [['className', /^language-./]],
+    img: ['src', 'alt'],
+    input: [['type', 'checkbox'], ['disabled', true], 'checked'],
+    ol: ['start'],
+    td: ['align'],
+    th: ['align'],
+  },
+  // A path has no scheme and passes; what a link may do is judged where it is drawn.
+  protocols: { href: ['http', 'https', 'mailto', 'file'], src: ['http', 'https', 'data'] },
+  required: { input: { type: 'checkbox', disabled: true } },
+  strip: ['script', 'style'],
+}
+
+type Plugins = NonNullable<StreamdownProps['rehypePlugins']>
+/** The sanitizer alone: without the raw-HTML plugin beside it, HTML in the text stays text. */
+const rehypePlugins = [[(defaultRehypePlugins['sanitize'] as [unknown, unknown])[0], allowed]] as Plugins
+
+export const Markdown = memo(function Markdown({ text, live }: { text: string; live: boolean }) {
+  const [split] = useState(growingBlocks)
+  return (
+    <Streamdown
+      className="prose"
+      mode="streaming"
+      parseIncompleteMarkdown={live}
+      parseMarkdownIntoBlocksFn={split}
+      BlockComponent={BoundedBlock}
+      rehypePlugins={rehypePlugins}
+      components={components as Components}
+      controls={false}
+      linkSafety={{ enabled: false }}
+    >
+      {text}
+    </Streamdown>
+  )
+})
+
+/** Streamdown's block, unless laying it out would cost more than a frame. */
+function BoundedBlock(props: BlockProps) {
+  if (isHeavy(props.content)) return <pre className="whitespace-pre-wrap">{props.content}</pre>
+  return <Block {...props} />
+}
+
+/** An element as the style sheet for reading expects it, with nothing of the source's own attributes. */
+const plain = (Tag: 'p' | 'strong' | 'blockquote' | 'ul' | 'li' | 'h1' | 'h2' | 'h3' | 'h4' | 'h5' | 'h6' | 'thead' | 'tbody' | 'tr' | 'sup' | 'sub' | 'section') =>
+  function Plain({ children }: { children?: ReactNode }) {
+    return <Tag>{children}</Tag>
+  }
+
+const components = {
+  p: plain('p'), strong: plain('strong'), blockquote: plain('blockquote'), ul: plain('ul'), li: plain('li'), h1: plain('h1'), h2: plain('h2'),
+  h3: plain('h3'), h4: plain('h4'), h5: plain('h5'), h6: plain('h6'), thead: plain('thead'), tbody: plain('tbody'), tr: plain('tr'), sup: plain('sup'),
+  sub: plain('sub'), section: plain('section'),
+  hr: () => <hr />,
+  ol: ({ children, start }) => <ol start={start}>{children}</ol>,
+  table: ({ children }) => (
+    <table tabIndex={0} className="ring-inside">
+      {children}
+    </table>
+  ),
+  th: ({ children, align }) => <th align={align}>{children}</th>,
+  td: ({ children, align }) => <td align={align}>{children}</td>,
+  input: ({ checked }) => <input type="checkbox" checked={checked === true} readOnly disabled className="mr-6 align-[-0.125em] accent-accent" />,
+  a: ({ href, children }) => <Link href={href}>{children}</Link>,
+  img: ({ src, alt }) => <Picture src={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
+  inlineCode: ({ children }) => <InlineCode>{textOf(children)}</InlineCode>,
+  code: ({ className, children }) => <FencedCode language={/language-(\S+)/.exec(className ?? '')?.[1] ?? ''} code={textOf(children)} />,
+  pre: ({ children }) => children,
+} satisfies { [K in keyof JSX.IntrinsicElements]?: (props: JSX.IntrinsicElements[K]) => ReactNode } & { inlineCode: (props: { children?: ReactNode }) => ReactNode }
+
+function FencedCode({ language, code }: { language: string; code: string }) {
+  const live = useIsCodeFenceIncomplete()
+  return <CodeBlock code={code} language={language} live={live} />
+}
+
+function InlineCode({ children }: { children: string }) {
+  const workspace = useContext(WorkspaceContext)
+  const place = filePlace(children)
+  if (!place) return <code>{children}</code>
+  return (
+    <button type="button" title={`Open ${children}`} onClick={() => openFile(workspace, place.path, place.line ?? undefined)} className="cursor-pointer! hover:underline">
+      <code>{children}</code>
+    </button>
+  )
+}
+
+function Link({ href, children }: { href: string | undefined; children: ReactNode }) {
+  const workspace = useContext(WorkspaceContext)
+  const target = linkTarget(href)
+  if (target.kind === 'none') return <span>{children}</span>
+  if (target.kind === 'file') {
+    const { path, line } = target
+    return (
+      <a
+        href={`#${path}`}
+        title={line === null ? path : `${path}:${line}`}
+        onClick={(event) => {
+          event.preventDefault()
+          openFile(workspace, path, line ?? undefined)
+        }}
+      >
+        {children}
+      </a>
+    )
+  }
+  const { url, host } = target
+  return (
+    <>
+      <a
+        href={url}
+        title={url}
+        rel="noreferrer noopener"
+        onClick={(event) => {
+          event.preventDefault()
+          void openLink(url)
+        }}
+      >
+        {children}
+      </a>
+      {namesOtherHost(textOf(children), host) && <span className="text-needs"> (goes to {host})</span>}
+    </>
+  )
+}
+
+const inlineImageCharsMax = Math.ceil((5 * 1024 * 1024 * 4) / 3)
+const raster = /^data:image\/(png|jpeg|gif|webp|avif|bmp);base64,/i
+
+/** An image that came inside the text is drawn; one from elsewhere is a button that says where it would come from. */
+function Picture({ src, alt }: { src: string; alt: string }) {
+  if (raster.test(src) && src.length <= inlineImageCharsMax) return <img src={src} alt={alt} className="max-h-320" />
+  const target = linkTarget(src)
+  if (target.kind !== 'web') return <span className="inline-flex items-center gap-4 text-muted"><ImageOff size={14} strokeWidth={1.75} aria-hidden />{alt || 'Image'}</span>
+  return (
+    <button type="button" title={target.url} onClick={() => void openLink(target.url)} className="inline-flex cursor-pointer! items-center gap-6 rounded-6 border border-line-strong px-8 py-2 text-12 text-muted hover:bg-hover hover:text-ink">
+      <ExternalLink size={13} strokeWidth={1.75} aria-hidden />
+      {alt ? `${alt}: open image from ${target.host}` : `Open image from ${target.host}`}
+    </button>
+  )
+}
+
+/** The text of rendered children: code and link texts are strings, or lists of them with emphasis between. */
+function textOf(node: ReactNode): string {
+  if (typeof node === 'string' || typeof node === 'number') return String(node)
+  if (Array.isArray(node)) return node.map(textOf).join('')
+  if (node !== null && typeof node === 'object' && 'props' in node) return textOf((node.props as { children?: ReactNode }).children)
+  return ''
+}

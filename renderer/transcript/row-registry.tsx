@@ -1,0 +1,136 @@
+/**
+ * One definition for each kind of row. A mapped type over the kinds: a new kind does not compile until its row is here.
+ */
+import type { ComponentType } from 'react'
+import { durationText } from '../ui/time-text.ts'
+import { activityCounts, argument, toolLabel, toolOutput } from './tools.ts'
+import { outcomeWords, sourceWords } from './outcome.ts'
+import type { Row, RowKind, RowOf } from './rows.ts'
+import { AttemptRow } from './rows/attempt-row.tsx'
+import { ErrorRow } from './rows/error-row.tsx'
+import { GroupRow } from './rows/group-row.tsx'
+import { ReasoningRow } from './rows/reasoning-row.tsx'
+import { ApprovalRow, NoticeRow, QuestionRow, RecoveryRow, UnknownRow, UnsentRow } from './rows/small-rows.tsx'
+import { TextRow } from './rows/text-row.tsx'
+import { ToolRow } from './rows/tool-row.tsx'
+import { TurnEndRow } from './rows/turn-end-row.tsx'
+import { UserRow } from './rows/user-row.tsx'
+import { plainOutput } from './shown-text.ts'
+
+export type RowProps<K extends RowKind> = { row: RowOf<K>; open: boolean; onToggle: () => void }
+
+type RowDefinition<K extends RowKind> = {
+  View: ComponentType<RowProps<K>>
+  /** A first guess of its height in pixels, for a column of that width; measured once it is drawn. */
+  estimate(row: RowOf<K>, width: number): number
+  /** Its accessible name (S-147). */
+  label(row: RowOf<K>): string
+  /** What "Copy" gives. */
+  toText(row: RowOf<K>): string
+  /** Rows that unfold: whether they are open before anybody chose. */
+  opens?: (row: RowOf<K>, foldReasoning: boolean) => boolean
+}
+
+const clip = (text: string, most = 80) => (text.length > most ? `${text.slice(0, most)}…` : text)
+
+/** Wrapped lines of 14 px type in a column. */
+function wrapped(text: string, width: number, lineHeight: number): number {
+  const perLine = Math.max(20, Math.floor(width / 7))
+  let lines = 0
+  for (const line of text.split('\n', 400)) lines += Math.max(1, Math.ceil(line.length / perLine))
+  return lines * lineHeight
+}
+
+export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
+  user: {
+    View: UserRow,
+    estimate: ({ item }, width) => 50 + Math.min(300, wrapped(item.text, width - 50, 24)) + (item.attachments.length > 0 ? 40 : 0),
+    label: ({ item, origin }) => `${origin ? sourceWords(origin) : 'You'}: ${clip(item.text || `${item.attachments.length} attachments`)}`,
+    toText: ({ item }) => item.text,
+  },
+  text: {
+    View: TextRow,
+    estimate: ({ item }, width) => 24 + wrapped(item.text, width, 23),
+    label: ({ item }) => (item.status === 'live' ? 'Answer, being written' : `Answer: ${clip(item.text)}`),
+    toText: ({ item }) => item.text,
+  },
+  reasoning: {
+    View: ReasoningRow,
+    estimate: () => 32,
+    label: ({ item }) => (item.status === 'live' ? 'Thinking' : `Thought${item.title ? `: ${item.title}` : ''}`),
+    toText: ({ item }) => item.text,
+    opens: ({ item }, foldReasoning) => !foldReasoning && item.status !== 'live',
+  },
+  tool: {
+    View: ToolRow,
+    estimate: ({ item }) => (item.byPerson || item.state === 'running' ? 160 : 32),
+    label: ({ item }) => toolLabel(item),
+    toText: ({ item }) => [argument(item.args, 'command') ?? item.title, plainOutput(toolOutput(item))].filter(Boolean).join('\n'),
+    opens: ({ item }) => item.byPerson === true,
+  },
+  approval: {
+    View: ApprovalRow,
+    estimate: () => 32,
+    label: ({ item }) => `Approval, ${item.state === 'open' ? 'waiting for you' : item.state.replaceAll('_', ' ')}: ${item.request.title}`,
+    toText: ({ item }) => item.request.detail,
+  },
+  question: {
+    View: QuestionRow,
+    estimate: ({ item }, width) => 40 + wrapped(item.text, width - 40, 20),
+    label: ({ item }) => `Question, ${item.state}: ${clip(item.text)}`,
+    toText: ({ item }) => [item.text, item.answer].filter(Boolean).join('\n'),
+  },
+  notice: {
+    View: NoticeRow,
+    estimate: ({ item }, width) => 12 + wrapped(item.text, width - 24, 20),
+    label: ({ item }) => `Notice: ${clip(item.text)}`,
+    toText: ({ item }) => item.text,
+  },
+  error: {
+    View: ErrorRow,
+    estimate: ({ item }, width) => 96 + wrapped(`${item.message} ${item.hint}`, width - 60, 20),
+    label: ({ item }) => `Error: ${item.title}`,
+    toText: ({ item }) => [item.title, item.code, item.message, item.hint, item.details].filter(Boolean).join('\n'),
+  },
+  turnEnd: {
+    View: TurnEndRow,
+    estimate: () => 40,
+    label: ({ turn }) => `Turn ${outcomeWords(turn).toLowerCase()}${turn.durationMs === null ? '' : ` after ${durationText(turn.durationMs)}`}`,
+    toText: ({ turn }) => outcomeWords(turn),
+  },
+  group: {
+    View: GroupRow,
+    estimate: ({ shown, items }) => (shown > 0 && shown < items.length ? 56 : 32),
+    label: ({ items, shown }) => `${activityCounts(items).text}, ${shown > 0 ? 'open' : 'folded'}`,
+    toText: ({ items }) => activityCounts(items).text,
+  },
+  attempt: {
+    View: AttemptRow,
+    estimate: () => 48,
+    label: ({ turn }) => `Earlier attempt, ${outcomeWords(turn).toLowerCase()}`,
+    toText: ({ turn }) => `Earlier attempt, ${outcomeWords(turn).toLowerCase()}`,
+  },
+  recovery: {
+    View: RecoveryRow,
+    estimate: () => 128,
+    label: () => 'Interrupted turn, waiting for your decision',
+    toText: ({ recovery }) => `Interrupted (${recovery.reason})`,
+  },
+  unsent: {
+    View: UnsentRow,
+    estimate: ({ unsent }, width) => 90 + Math.min(300, wrapped(unsent.text, width - 50, 24)),
+    label: ({ unsent }) => `${unsent.refusal ? 'Not sent' : 'Sending'}: ${clip(unsent.text)}`,
+    toText: ({ unsent }) => unsent.text,
+  },
+  unknown: {
+    View: UnknownRow,
+    estimate: () => 32,
+    label: ({ named }) => `Unknown entry, ${named}`,
+    toText: ({ named }) => named,
+  },
+}
+
+/** The definition of a row's own kind. */
+export function definitionOf(row: Row): RowDefinition<RowKind> {
+  return rowRegistry[row.kind] as unknown as RowDefinition<RowKind>
+}

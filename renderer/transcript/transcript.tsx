@@ -1,0 +1,402 @@
+/**
+ * The session's entries, from the first to what is being written now, however many there are. Only what is near the
+ * viewport is drawn. The view follows the end while it is there; anywhere else nothing moves under the reader (S-67, S-71).
+ */
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown, Copy, FileDiff, Layers, RotateCw } from 'lucide-react'
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useStore } from 'zustand'
+import { attempt } from '../app/attempt.ts'
+import { focusRegion } from '../app/regions.ts'
+import { useSession, useSessionHandle } from '../state/session-store.ts'
+import { showInspector, useWindow } from '../state/window-store.ts'
+import { useSetting } from '../state/workbench-store.ts'
+import { Button } from '../ui/button.tsx'
+import { ContextMenu, ContextMenuItem } from '../ui/context-menu.tsx'
+import { ErrorState } from '../ui/error-state.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { Spinner } from '../ui/spinner.tsx'
+import { Announcer } from './announcer.tsx'
+import { counted } from './amounts.ts'
+import { transcriptKey } from './keyboard.ts'
+import { MarkdownWorkspace } from './markdown.tsx'
+import { definitionOf } from './row-registry.tsx'
+import { buildRows, groupPage, type Row } from './rows.ts'
+import { SessionIdProvider } from './transcript-context.ts'
+import { type Anchor, setAnchor, setFold, setOpened, transcriptView } from './view-state.ts'
+
+/** This near the end counts as being there. */
+const endPx = 24
+/** Rows from the top at which the slice before is asked for. */
+const olderWithin = 8
+const anchorEveryMs = 200
+const columnPx = 736
+
+export function Transcript({ sessionId }: { sessionId: string }) {
+  const session = useSessionHandle(sessionId)
+  const phase = useSession(sessionId, (state) => state.phase)
+  const refusal = useSession(sessionId, (state) => state.refusal)
+  const there = useSession(sessionId, ({ view }) => view !== null)
+  const workspace = useSession(sessionId, ({ view }) => view?.header.workspace ?? '')
+  return (
+    <section data-region="transcript" className="relative flex min-h-0 grow flex-col">
+      {there ? (
+        <SessionIdProvider value={sessionId}>
+          <MarkdownWorkspace value={workspace}>
+            <Rows key={sessionId} sessionId={sessionId} />
+          </MarkdownWorkspace>
+        </SessionIdProvider>
+      ) : phase === 'refused' && refusal ? (
+        <ErrorState what="This session could not be opened" message={refusal.message} hint={refusal.hint} code={refusal.code} onRetry={session.reopen} />
+      ) : (
+        <div className="mx-auto w-full max-w-784 px-24 pt-48">
+          <Skeleton label="Loading the transcript" lines={[0.5, 0.9, 0.8, 0.35]} />
+        </div>
+      )}
+      <Announcer sessionId={sessionId} />
+    </section>
+  )
+}
+
+function useRows(sessionId: string): { rows: Row[]; itemsBefore: number } {
+  const view = useSession(sessionId, (state) => state.view)!
+  const unsent = useSession(sessionId, (state) => state.unsent)
+  const opened = useStore(transcriptView(sessionId), (state) => state.opened)
+  const foldOver = useSetting('transcript.foldOver')
+  const previous = useRef<Row[]>([])
+  const rows = useMemo(() => buildRows(view, unsent, opened, foldOver, previous.current), [view, unsent, opened, foldOver])
+  useEffect(() => {
+    previous.current = rows
+  }, [rows])
+  return { rows, itemsBefore: view.itemsBefore }
+}
+
+function Rows({ sessionId }: { sessionId: string }) {
+  const { controller, store } = useSessionHandle(sessionId)
+  const { rows, itemsBefore } = useRows(sessionId)
+  const older = useSession(sessionId, (state) => state.older)
+  const folds = useStore(transcriptView(sessionId), (state) => state.folds)
+  const foldReasoning = useSetting('transcript.foldReasoning')
+  const scroller = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(columnPx)
+  const [focusedId, setFocusedId] = useState<string | null>(null)
+  const focusWanted = useRef(false)
+  const [menuRow, setMenuRow] = useState<Row | null>(null)
+
+  const kept = transcriptView(sessionId).getState().anchor
+  const anchor = useRef<Anchor | null>(kept)
+  const following = useRef(kept === null)
+  const last = useRef({ top: 0, height: 0 })
+  /** The newest row seen at the end: what comes after it is counted. */
+  const [seenId, setSeenId] = useState<string | null>(null)
+
+  const focusedIndex = useMemo(() => rows.findIndex((row) => row.id === focusedId), [rows, focusedId])
+  const estimate = useCallback((index: number) => definitionOf(rows[index]!).estimate(rows[index]!, width), [rows, width])
+  const keyOf = useCallback((index: number) => rows[index]!.id, [rows])
+
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: estimate,
+    getItemKey: keyOf,
+    overscan: 6,
+    paddingStart: 24,
+    paddingEnd: 24,
+    anchorTo: 'end',
+    scrollEndThreshold: endPx,
+    initialOffset: () => rows.reduce((sum, _, index) => sum + estimate(index), 0),
+    // The focused row stays mounted wherever the view is (S-147).
+    rangeExtractor: (range) => {
+      const shown = defaultRangeExtractor(range)
+      return focusedIndex < 0 || shown.includes(focusedIndex) ? shown : [...shown, focusedIndex].sort((a, b) => a - b)
+    },
+  })
+
+  const noteAnchor = useCallback(() => {
+    const element = scroller.current
+    if (!element) return
+    const top = virtualizer.getVirtualItemForOffset(element.scrollTop)
+    anchor.current = top ? { rowId: String(top.key), offset: top.start - element.scrollTop } : null
+  }, [virtualizer])
+
+  /** Stops following, with the row in sight as the place to keep. */
+  const stay = useCallback(() => {
+    following.current = false
+    noteAnchor()
+    setSeenId((seen) => seen ?? rows.at(-1)?.id ?? null)
+  }, [noteAnchor, rows])
+
+  const follow = useCallback(() => {
+    following.current = true
+    anchor.current = null
+    setSeenId(null)
+    virtualizer.scrollToEnd()
+  }, [virtualizer])
+
+  function onScroll(): void {
+    const element = scroller.current!
+    const { scrollTop: top, scrollHeight: height, clientHeight } = element
+    const atEnd = height - clientHeight - top <= endPx
+    // Only a move up in content that did not shrink is the reader's; everything else is ours or the browser's.
+    if (atEnd) {
+      following.current = true
+      setSeenId(null)
+    } else if (top < last.current.top - 1 && height >= last.current.height) stay()
+    if (!following.current) noteAnchor()
+    last.current = { top, height }
+  }
+
+  // After every change of rows or heights: at the end stay there, else keep the row in sight where it was.
+  const total = virtualizer.getTotalSize()
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    if (following.current) {
+      if (element.scrollHeight - element.clientHeight - element.scrollTop > 0.5) virtualizer.scrollToEnd()
+      return
+    }
+    const place = anchor.current && keptPlace(rows, anchor.current)
+    const start = place ? virtualizer.measurementsCache[place.index]?.start : undefined
+    if (!place || start === undefined) return
+    const top = Math.max(0, start - place.offset)
+    if (Math.abs(element.scrollTop - top) > 0.5) virtualizer.scrollToOffset(top)
+  }, [rows, total, virtualizer])
+
+  useEffect(() => {
+    const timer = setInterval(() => setAnchor(sessionId, following.current ? null : anchor.current), anchorEveryMs)
+    return () => {
+      clearInterval(timer)
+      setAnchor(sessionId, following.current ? null : anchor.current)
+    }
+  }, [sessionId])
+
+  useLayoutEffect(() => {
+    const element = scroller.current!
+    const observer = new ResizeObserver(() => setWidth(Math.min(columnPx, element.clientWidth - 48)))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+
+  const firstIndex = virtualizer.range?.startIndex ?? Number.MAX_SAFE_INTEGER
+  useEffect(() => {
+    if (itemsBefore > 0 && older === 'idle' && firstIndex < olderWithin) void controller.loadOlder().catch(() => {})
+  }, [controller, itemsBefore, older, firstIndex])
+
+  const focusRow = useCallback(
+    (index: number) => {
+      const row = rows[index]
+      if (!row) return
+      focusWanted.current = true
+      setFocusedId(row.id)
+      if (index === rows.length - 1) follow()
+      else {
+        following.current = false
+        virtualizer.scrollToIndex(index, { align: 'auto' })
+      }
+    },
+    [rows, follow, virtualizer],
+  )
+  useLayoutEffect(() => {
+    if (!focusWanted.current || focusedId === null) return
+    focusWanted.current = false
+    scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(focusedId)}"]`)?.focus({ preventScroll: true })
+  })
+
+  // A row that left (folded, rewound) gives its focus to the nearest one before it.
+  const previousRows = useRef(rows)
+  useLayoutEffect(() => {
+    const before = previousRows.current
+    previousRows.current = rows
+    if (focusedId === null || focusedIndex >= 0) return
+    const hadFocus = document.activeElement === document.body || scroller.current?.contains(document.activeElement)
+    const index = keptPlace(rows, { rowId: focusedId, offset: 0 }, before)?.index
+    setFocusedId(index === undefined ? null : rows[index]!.id)
+    focusWanted.current = Boolean(hadFocus) && index !== undefined
+  }, [rows, focusedId, focusedIndex])
+
+  const toggle = useCallback(
+    (row: Row) => {
+      stay()
+      if (row.kind === 'group') setOpened(sessionId, row.id, row.shown > 0 ? 0 : groupPage)
+      else if (row.kind === 'attempt') setOpened(sessionId, row.id, row.open ? 0 : 1)
+      else {
+        const open = transcriptView(sessionId).getState().folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false
+        setFold(sessionId, row.id, !open)
+      }
+    },
+    [sessionId, stay, foldReasoning],
+  )
+
+  /** Opens every group of a turn, or folds them all if one is open. */
+  function toggleTurn(turnId: string | null): void {
+    const groups = rows.filter((row) => row.kind === 'group' && row.turnId === turnId)
+    const open = groups.some((row) => row.kind === 'group' && row.shown > 0)
+    stay()
+    for (const { id } of groups) setOpened(sessionId, id, open ? 0 : groupPage)
+  }
+
+  function onKeyDown(event: React.KeyboardEvent): void {
+    const onRow = event.target === scroller.current || (event.target instanceof Element && event.target.matches('[data-row]'))
+    if (!onRow || event.nativeEvent.isComposing) return
+    const at = event.target === scroller.current ? -1 : focusedIndex
+    const choice = transcriptKey({ key: event.key, ctrl: event.ctrlKey || event.metaKey, alt: event.altKey, shift: event.shiftKey }, at, rows)
+    if (choice === null) return
+    event.preventDefault()
+    if (choice === 'composer') focusRegion('composer')
+    else if (choice === 'toggle') {
+      const row = event.target as HTMLElement
+      row.querySelector<HTMLElement>('[data-toggle]')?.click()
+    } else if (choice === 'toggleTurn') toggleTurn(rows[at]!.turnId)
+    else if (choice === 'page up' || choice === 'page down') page(choice === 'page up' ? -1 : 1)
+    else focusRow(choice.to)
+  }
+
+  function page(direction: 1 | -1): void {
+    const element = scroller.current!
+    const top = element.scrollTop + direction * element.clientHeight * 0.9
+    const item = virtualizer.getVirtualItemForOffset(Math.max(0, direction === 1 ? top + element.clientHeight * 0.5 : top))
+    if (item) focusRow(item.index)
+  }
+
+  // What a search hit or a notification points at is brought into view.
+  const target = useWindow((state) => (state.target?.sessionId === sessionId ? state.target : null))
+  useEffect(() => {
+    if (!target) return
+    void controller.reveal(target.itemId).then(
+      () => {
+        useWindow.setState({ target: null })
+        const now = buildRows(store.getState().view!, [], transcriptView(sessionId).getState().opened, Number.MAX_SAFE_INTEGER)
+        if (!now.some((row) => row.id === target.itemId)) return
+        // It may stand inside a group: that one is opened as far as needed.
+        for (const row of rowsOf(store.getState().view!, sessionId)) {
+          if (row.kind === 'group' && row.items.some((item) => item.id === target.itemId)) setOpened(sessionId, row.id, row.items.length)
+        }
+        following.current = false
+        anchor.current = { rowId: target.itemId, offset: 96 }
+        focusWanted.current = true
+        setFocusedId(target.itemId)
+      },
+      () => useWindow.setState({ target: null }),
+    )
+  }, [target, controller, sessionId, store])
+
+  const newer = seenId === null ? 0 : rows.length - 1 - rows.findIndex((row) => row.id === seenId)
+  const items = virtualizer.getVirtualItems()
+  return (
+    <>
+      <ContextMenu items={<RowMenu row={menuRow} onToggle={toggle} />}>
+        <div
+          ref={scroller}
+          role="log"
+          aria-label="Transcript"
+          aria-live="off"
+          tabIndex={0}
+          data-region-focus
+          onScroll={onScroll}
+          onKeyDown={onKeyDown}
+          onFocus={(event) => {
+            const id = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined
+            setFocusedId(id ?? null)
+          }}
+          onContextMenu={(event) => {
+            const id = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined
+            setMenuRow(rows.find((row) => row.id === (id ?? focusedId)) ?? null)
+          }}
+          className="ring-inside min-h-0 grow overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable]"
+        >
+          <div className="relative w-full" style={{ height: total }}>
+            {itemsBefore > 0 && <Older state={older} count={itemsBefore} onRetry={() => void controller.loadOlder().catch(() => {})} />}
+            {items.map(({ key, index, start }) => {
+              const row = rows[index]!
+              return (
+                <article
+                  key={key}
+                  ref={virtualizer.measureElement}
+                  data-index={index}
+                  data-row={row.id}
+                  data-kind={row.kind}
+                  tabIndex={-1}
+                  aria-posinset={itemsBefore + index + 1}
+                  aria-setsize={itemsBefore + rows.length}
+                  aria-label={definitionOf(row).label(row as never)}
+                  className="group/row absolute inset-x-0 top-0 outline-none"
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <div className="mx-auto w-full max-w-784 px-24 group-focus-visible/row:[&>*]:rounded-6 group-focus-visible/row:[&>*]:outline-2 group-focus-visible/row:[&>*]:outline-offset-2 group-focus-visible/row:[&>*]:outline-focus">
+                    <RowBody row={row} open={folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false} toggle={toggle} />
+                  </div>
+                </article>
+              )
+            })}
+          </div>
+        </div>
+      </ContextMenu>
+      {rows.length === 0 && <p className="pointer-events-none absolute inset-0 grid place-items-center px-24 text-13 text-faint">Describe a task to start.</p>}
+      {seenId !== null && (
+        <div className="pointer-events-none absolute inset-x-0 bottom-8 flex justify-center">
+          <Button className="pointer-events-auto animate-rise rounded-full! shadow-float" size="small" onClick={follow}>
+            <ArrowDown size={13} strokeWidth={1.75} aria-hidden />
+            Jump to latest
+            {newer > 0 && <span className="figures text-muted" aria-label={counted(newer, 'new entry', 'new entries')}>{newer}</span>}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+const RowBody = memo(function RowBody({ row, open, toggle }: { row: Row; open: boolean; toggle: (row: Row) => void }) {
+  const { View } = definitionOf(row)
+  return <View row={row as never} open={open} onToggle={() => toggle(row)} />
+})
+
+/** Where the reader's place is now: its row, else the group that took it in, else the nearest row before it (S-71). */
+function keptPlace(rows: readonly Row[], { rowId, offset }: Anchor, before: readonly Row[] = []): { index: number; offset: number } | null {
+  const index = rows.findIndex((row) => row.id === rowId)
+  if (index >= 0) return { index, offset }
+  const group = rows.findIndex((row) => row.kind === 'group' && row.items.some((item) => item.id === rowId))
+  if (group >= 0) return { index: group, offset: Math.max(0, offset) }
+  for (let at = before.findIndex((row) => row.id === rowId) - 1; at >= 0; at--) {
+    const nearest = rows.findIndex((row) => row.id === before[at]!.id)
+    if (nearest >= 0) return { index: nearest, offset: 0 }
+  }
+  return null
+}
+
+function rowsOf(view: Parameters<typeof buildRows>[0], sessionId: string): Row[] {
+  return buildRows(view, [], transcriptView(sessionId).getState().opened, 5)
+}
+
+function Older({ state, count, onRetry }: { state: 'idle' | 'loading' | 'failed'; count: number; onRetry: () => void }) {
+  return (
+    <div className="absolute inset-x-0 top-0 flex h-24 items-center justify-center gap-8 text-11 text-faint">
+      {state === 'failed' ? (
+        <>
+          Older entries could not be loaded.
+          <Button size="small" variant="ghost" className="h-20!" onClick={onRetry}>
+            <RotateCw size={12} strokeWidth={1.75} aria-hidden /> Try again
+          </Button>
+        </>
+      ) : (
+        <>
+          {state === 'loading' && <Spinner size={11} />} {counted(count, 'older entry', 'older entries')}
+        </>
+      )}
+    </div>
+  )
+}
+
+function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Row) => void }) {
+  if (!row) return <ContextMenuItem disabled onSelect={() => {}}>Nothing to do here</ContextMenuItem>
+  const selection = getSelection()?.toString() ?? ''
+  const copy = (text: string) => void attempt('Could not copy', () => navigator.clipboard.writeText(text))
+  const folds = row.kind === 'group' || row.kind === 'attempt' || row.kind === 'tool' || row.kind === 'reasoning'
+  return (
+    <>
+      {selection !== '' && <ContextMenuItem icon={Copy} onSelect={() => copy(selection)}>Copy selection</ContextMenuItem>}
+      <ContextMenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row as never))}>Copy</ContextMenuItem>
+      {folds && <ContextMenuItem icon={Layers} onSelect={() => onToggle(row)}>Open or fold</ContextMenuItem>}
+      {row.kind === 'turnEnd' && <ContextMenuItem icon={FileDiff} onSelect={() => showInspector('changes')}>Show changes</ContextMenuItem>}
+    </>
+  )
+}
