@@ -69,18 +69,9 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
     effort: view.header.effort ?? settings.effort,
     maxSteps: settings['turns.maxSteps'],
     system: joinPrompt(system),
-    history: withCommandNotes(projectItems(stored.items, stored.turns, bodies), actor),
+    history: projectItems(stored.items, stored.turns, bodies),
     loadBodies: (attachments) => loadBodies(ports.storage, { results: [], attachments }),
   })
-}
-
-/** What the person ran themselves goes along with their next message, and only with it (X-331). */
-function withCommandNotes(history: ReturnType<typeof projectItems>, actor: SessionActor): ReturnType<typeof projectItems> {
-  const notes = actor.peek().hidden.commandNotes
-  const last = history.at(-1)
-  if (notes.length === 0 || last?.role !== 'user') return history
-  const text = notes.map((note) => `<command-by-person line=${JSON.stringify(note.line)} state=${JSON.stringify(note.state)}>\n${note.output}\n</command-by-person>`).join('\n')
-  return [...history.slice(0, -1), { ...last, parts: [{ type: 'text', text }, ...last.parts] }]
 }
 
 async function loadBodies(storage: Pick<Storage, 'blobs'>, needed: { results: string[]; attachments: readonly { hash: string }[] }): Promise<Bodies> {

@@ -61,12 +61,13 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     ...(message.retryOf ? { retryOf: message.retryOf } : {}),
     ...(message.continues ? { continues: message.continues } : {}),
   })
+  const prompt = person ? withCommandNotes(decision, message) : message.prompt
   decision.put({
     kind: 'user',
     id: userItemId,
     turnId,
     text: message.text,
-    ...(message.prompt === undefined ? {} : { prompt: message.prompt }),
+    ...(prompt === undefined ? {} : { prompt }),
     attachments: message.attachments,
     status: 'final',
     endedAt: decision.now,
@@ -105,4 +106,13 @@ function supersedeRecovery(decision: Decision, message: Message): void {
     type: 'session.recovery',
     recovery: resumes ? { ...recovery, status: 'resuming', attempts: recovery.attempts + 1 } : { ...recovery, status: 'resolved' },
   })
+}
+
+/** What the person ran themselves goes along with their next message, and only with it (X-331). */
+function withCommandNotes(decision: Decision, message: Message): string | undefined {
+  const notes = decision.state.hidden.commandNotes
+  if (notes.length === 0) return message.prompt
+  decision.changeHidden({ commandNotes: [] })
+  const blocks = notes.map((note) => `<command-by-person line=${JSON.stringify(note.line)} state=${JSON.stringify(note.state)}>\n${note.output}\n</command-by-person>`)
+  return [...blocks, message.prompt ?? message.text].join('\n\n')
 }

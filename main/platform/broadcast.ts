@@ -1,0 +1,60 @@
+/** One value to many readers, each with a bounded queue in which a newer value of the same thing replaces the older. */
+export class Broadcast<T> {
+  private readonly readers = new Set<(value: T) => void>()
+  private readonly keyOf: (value: T) => string
+  private readonly most: number
+
+  /** `keyOf` names what a value is about; `most` values wait for a slow reader, then its oldest go. */
+  constructor(keyOf: (value: T) => string, most = 2_000) {
+    this.keyOf = keyOf
+    this.most = most
+  }
+
+  send(value: T): void {
+    for (const reader of this.readers) reader(value)
+  }
+
+  /** Hears every value at once, until the returned function is called. */
+  listen(reader: (value: T) => void): () => void {
+    this.readers.add(reader)
+    return () => this.readers.delete(reader)
+  }
+
+  /** Values from the call on, until `signal` aborts. */
+  read(signal: AbortSignal): AsyncIterable<T> {
+    const waiting = new Map<string, T>()
+    let wake: (() => void) | null = null
+    const stop = this.listen((value) => {
+      const key = this.keyOf(value)
+      waiting.delete(key)
+      waiting.set(key, value)
+      if (waiting.size > this.most) waiting.delete(waiting.keys().next().value!)
+      wake?.()
+    })
+    const end = () => {
+      stop()
+      wake?.()
+    }
+    signal.addEventListener('abort', end, { once: true })
+    async function* values() {
+      try {
+        while (!signal.aborted) {
+          const next = waiting.entries().next()
+          if (!next.done) {
+            waiting.delete(next.value[0])
+            yield next.value[1]
+            continue
+          }
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+          wake = null
+        }
+      } finally {
+        end()
+        signal.removeEventListener('abort', end)
+      }
+    }
+    return values()
+  }
+}

@@ -1,0 +1,73 @@
+/** Where the files room keeps what must outlive the host: open intents of the commit gate, and what sessions have read. */
+import type { FileChange } from '../files/change.ts'
+import type { Intent, IntentRecords } from '../files/intents.ts'
+import type { FileState, FileStateStore } from '../files/read-state.ts'
+import type { Storage } from '../storage/storage.ts'
+
+type Values = Pick<Storage, 'value' | 'setValue'>
+
+const intentsName = 'files.intents'
+
+/** Open intents, as one small value; there are as many as files being written this instant. */
+export class StoredIntents implements IntentRecords {
+  private intents: Map<string, Intent> | null = null
+  private readonly values: Values
+  private readonly states: FileStateStore
+
+  constructor(values: Values, states: FileStateStore) {
+    this.values = values
+    this.states = states
+  }
+
+  async begin(intent: Intent): Promise<void> {
+    const intents = await this.loaded()
+    intents.set(intent.id, intent)
+    await this.save(intents)
+  }
+
+  /** The change itself is recorded with its tool's end, in the session's own transaction. */
+  async record(intent: Intent, _changes: FileChange[], states: FileState[]): Promise<void> {
+    this.states.save(intent.author.sessionId, states)
+    await this.drop(intent)
+  }
+
+  async drop(intent: Intent): Promise<void> {
+    const intents = await this.loaded()
+    intents.delete(intent.id)
+    await this.save(intents)
+  }
+
+  async open(): Promise<Intent[]> {
+    return [...(await this.loaded()).values()]
+  }
+
+  private async loaded(): Promise<Map<string, Intent>> {
+    if (!this.intents) {
+      const stored = (await this.values.value(intentsName)) as [string, Intent][] | null
+      this.intents ??= new Map(Array.isArray(stored) ? stored : [])
+    }
+    return this.intents
+  }
+
+  private save(intents: Map<string, Intent>): Promise<void> {
+    return this.values.setValue(intentsName, [...intents])
+  }
+}
+
+/** Versions of the files each session has seen. What is lost with the host is read again. */
+export class StoredFileStates implements FileStateStore {
+  private readonly values: Values
+
+  constructor(values: Values) {
+    this.values = values
+  }
+
+  async load(sessionId: string): Promise<FileState[]> {
+    const stored = await this.values.value(`files.states.${sessionId}`)
+    return Array.isArray(stored) ? (stored as FileState[]) : []
+  }
+
+  save(sessionId: string, states: FileState[]): void {
+    void this.values.setValue(`files.states.${sessionId}`, states).catch(() => {})
+  }
+}
