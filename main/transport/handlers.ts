@@ -1,0 +1,38 @@
+/**
+ * What a front door calls: one function for every route of the contract, typed from it, free of any transport.
+ * The workbench implements it; a router serves it over a wire; `remoteHandlers` is the same shape over a local socket.
+ */
+import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
+import type { Contract } from '../../preload/contract/routes.ts'
+
+/** Who asks: known from the connection, never from the message (Z-156, S-34). */
+export type ClientContext = {
+  clientId: string
+  kind: 'window' | 'web' | 'cli'
+  /**
+   * Whether a person can be asked through this client: true for windows and tabs, for a command line only where it asks
+   * on a terminal. A turn submitted by a client without one asks nobody (Z-98, T-140).
+   */
+  person: boolean
+  /** Ends reads and streams when the caller goes; never given to a mutation (S-29). */
+  signal?: AbortSignal
+}
+
+type Inputs = InferContractRouterInputs<Contract>
+type Outputs = InferContractRouterOutputs<Contract>
+
+/** A stream's refusals are thrown by its first `next`. */
+export type Handler<Input, Output> =
+  Output extends AsyncIteratorObject<infer Event, unknown, unknown>
+    ? (input: Input, client: ClientContext) => AsyncIterable<Event>
+    : (input: Input, client: ClientContext) => Promise<Output>
+
+/** Every route but `streams`, which is the transport's own. */
+export type Handlers = {
+  [Group in Exclude<keyof Contract, 'streams'>]: {
+    [Route in keyof Contract[Group]]: Handler<
+      Route extends keyof Inputs[Group] ? Inputs[Group][Route] : never,
+      Route extends keyof Outputs[Group] ? Outputs[Group][Route] : never
+    >
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * One stream to one client. The source is read at once into a bounded queue and given out against credit, so a slow
+ * reader costs a fixed amount of memory and never holds up the workbench (design, "Journal and streams").
+ */
+import type { SessionEvent, WorkbenchEvent } from '../../preload/contract/events.ts'
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { TerminalFrame } from '../../preload/contract/routes.ts'
+
+export type StreamLimits = {
+  /** Frames and bytes sent and not yet acknowledged. */
+  windowFrames: number
+  windowBytes: number
+  /** Frames and bytes held back here. */
+  queueFrames: number
+  queueBytes: number
+}
+
+export const streamLimits: StreamLimits = {
+  windowFrames: 256,
+  windowBytes: 1024 * 1024,
+  queueFrames: 512,
+  queueBytes: 4 * 1024 * 1024,
+}
+
+/** What becomes of frames a client is too slow for. */
+export type SlowReader<Frame> = {
+  /** The waiting frame that `frame` goes into, and what both are together; null where it must stand by itself. */
+  merge?(queue: readonly Frame[], frame: Frame): { at: number; merged: Frame } | null
+  /**
+   * Past the queue's bound the source is closed. `resume`: what waits is sent, then the source is opened again.
+   * `restart`: what waits is dropped, and it is opened again once there is credit. `end`: the stream ends.
+   */
+  whenFull: 'resume' | 'restart' | 'end'
+}
+
+export type Subscription<Frame> = {
+  frames: AsyncGenerator<Frame, void, void>
+  /** `taken` frames in all were taken by the client. Throws `request.invalid` for more than were sent. */
+  ack(taken: number): void
+}
+
+/** `open` opens the source where the last one left off; the source ends when the signal given to it fires. */
+export function subscribe<Frame>(options: {
+  open: (signal: AbortSignal) => AsyncIterable<Frame>
+  slow: SlowReader<Frame>
+  signal: AbortSignal
+  limits?: StreamLimits
+}): Subscription<Frame> {
+  const { open, slow, limits = streamLimits } = options
+  const unsubscribed = new AbortController()
+  const signal = AbortSignal.any([options.signal, unsubscribed.signal])
+  const queue: Frame[] = []
+  let queuedBytes = 0
+  /** Sizes of the frames sent and not acknowledged, oldest first. */
+  const unacked: number[] = []
+  let unackedBytes = 0
+  let acked = 0
+  let ended = false
+  let failure: unknown
+  let changed = Promise.withResolvers<void>()
+
+  const wake = (): void => {
+    changed.resolve()
+    changed = Promise.withResolvers()
+  }
+  const isFull = (): boolean => queue.length >= limits.queueFrames || queuedBytes >= limits.queueBytes
+  const hasCredit = (): boolean => unacked.length < limits.windowFrames && unackedBytes < limits.windowBytes
+
+  function enqueue(frame: Frame): void {
+    const merge = slow.merge?.(queue, frame)
+    if (merge) queuedBytes -= sizeOf(queue.splice(merge.at, 1)[0])
+    const queued = merge ? merge.merged : frame
+    queue.push(queued)
+    queuedBytes += sizeOf(queued)
+    wake()
+  }
+
+  /** True where the source ended by itself, false where it was closed because the client is behind. */
+  async function readSource(): Promise<boolean> {
+    const behind = new AbortController()
+    try {
+      for await (const frame of open(AbortSignal.any([signal, behind.signal]))) {
+        if (signal.aborted) return true
+        enqueue(frame)
+        if (isFull()) return false
+      }
+      return true
+    } finally {
+      behind.abort()
+    }
+  }
+
+  async function pump(): Promise<void> {
+    while (!(await readSource())) {
+      if (slow.whenFull === 'end') return
+      if (slow.whenFull === 'restart') {
+        queue.length = 0
+        queuedBytes = 0
+      }
+      while ((queue.length > 0 || !hasCredit()) && !signal.aborted) await changed.promise
+      if (signal.aborted) return
+    }
+  }
+
+  async function* frames(): AsyncGenerator<Frame, void, void> {
+    signal.addEventListener('abort', wake, { once: true })
+    pump()
+      .catch((error: unknown) => {
+        failure = error
+      })
+      .finally(() => {
+        ended = true
+        wake()
+      })
+    try {
+      while (!signal.aborted) {
+        if (queue.length > 0 && hasCredit()) {
+          const frame = queue.shift()!
+          const size = sizeOf(frame)
+          queuedBytes -= size
+          unacked.push(size)
+          unackedBytes += size
+          if (queue.length === 0) wake()
+          yield frame
+        } else if (queue.length === 0 && ended) {
+          if (failure !== undefined) throw failure
+          return
+        } else {
+          await changed.promise
+        }
+      }
+    } finally {
+      unsubscribed.abort()
+    }
+  }
+
+  return {
+    frames: frames(),
+    ack(taken) {
+      const fresh = taken - acked
+      if (fresh > unacked.length) throw new LatheError('request.invalid', 'More frames were acknowledged than were sent.')
+      if (fresh <= 0) return
+      acked = taken
+      for (const size of unacked.splice(0, fresh)) unackedBytes -= size
+      wake()
+    },
+  }
+}
+
+/**
+ * A session's events are never merged or dropped: windows need every `seq` (S-37), and the journal holds them. A slow
+ * reader's are read from there again, after the last one that was queued.
+ */
+export const slowSessionReader: SlowReader<SessionEvent> = { whenFull: 'resume' }
+
+/** Output runs together; a reader too slow even for that gets the terminal's screen as it is once it has caught up. */
+export const slowTerminalReader: SlowReader<TerminalFrame> = {
+  merge(queue, frame) {
+    const waiting = queue.at(-1)
+    if (frame.type !== 'data' || waiting?.type !== 'data') return null
+    if (waiting.data.length + frame.data.length > 64 * 1024) return null
+    return { at: queue.length - 1, merged: { ...waiting, data: waiting.data + frame.data } }
+  },
+  whenFull: 'restart',
+}
+
+/** Each event carries the whole value of what it names (T-215), so a newer one takes the place of one that waits. */
+export const slowWatcher: SlowReader<WorkbenchEvent> = {
+  merge(queue, frame) {
+    const key = subjectOf(frame)
+    const at = queue.findIndex((waiting) => subjectOf(waiting) === key)
+    if (at < 0) return null
+    return { at, merged: frame.type === 'files.changed' ? { ...frame, paths: 'rescan' } : frame }
+  },
+  whenFull: 'end',
+}
+
+function subjectOf(event: WorkbenchEvent): string {
+  switch (event.type) {
+    case 'entry.put':
+      return `entry ${event.entry.id}`
+    case 'entry.removed':
+      return `entry ${event.id}`
+    case 'workspace.changed':
+      return `workspace ${event.workspace.path}`
+    case 'files.changed':
+      return `files ${event.workspace}`
+    case 'terminal.changed':
+      return `terminal ${event.terminal?.id ?? event.removed}`
+    case 'notification.put':
+    case 'notification.removed':
+      return `notification ${event.key}`
+    default:
+      return event.type
+  }
+}
+
+/** Bytes a frame takes, near enough for a bound: its strings, and a little for each value. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 8
+  let size = 16
+  for (const inner of Object.values(value)) size += sizeOf(inner)
+  return size
+}
