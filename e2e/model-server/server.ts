@@ -80,7 +80,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 
     const fixed = options.routes?.[path]
     if (fixed !== undefined) return json(response, 200, typeof fixed === 'function' ? await fixed(record) : fixed)
-    if (request.method === 'GET' && path.endsWith('/models')) return json(response, 200, { object: 'list', data: models.map((model) => ({ object: 'model', ...model })) })
+    if (request.method === 'GET' && (path === '/v1/models' || path === '/models')) return json(response, 200, { object: 'list', data: models.map((model) => ({ object: 'model', ...model })) })
 
     const protocol = protocolOf(path)
     if (!protocol) return json(response, 404, { error: { message: `Nothing at ${path}` } })

@@ -9,27 +9,29 @@ const longestPause = 300_000
 export class Circuits {
   readonly #circuits = new Map<string, Circuit>()
 
-  /** Null: go ahead. Else when the circuit may be tried again. A person's own turn always passes, as the probe. */
-  openUntil(model: string, interactive: boolean, now: number): number | null {
+  /** Whether to ask, ask as the one probe, or wait until a time. A person's own turn is always let through as a probe. */
+  admit(model: string, interactive: boolean, now: number): 'ask' | 'probe' | { openUntil: number } {
     const circuit = this.#circuits.get(model)
-    if (!circuit || circuit.state === 'closed') return null
-    if (interactive || (circuit.state === 'open' && now >= circuit.openUntil)) {
-      circuit.state = 'probing'
-      return null
-    }
-    return Math.max(circuit.openUntil, now)
+    if (!circuit || circuit.state === 'closed') return 'ask'
+    if (!interactive && (circuit.state === 'probing' || now < circuit.openUntil)) return { openUntil: Math.max(circuit.openUntil, now) }
+    circuit.state = 'probing'
+    return 'probe'
   }
 
   succeeded(model: string): void {
     this.#circuits.delete(model)
   }
 
-  failed(model: string, now: number): void {
+  /** True where the circuit is open now. */
+  failed(model: string, now: number): boolean {
     const circuit = this.#circuits.get(model) ?? { state: 'closed', failures: [], openUntil: 0, openFor: 0 }
     this.#circuits.set(model, circuit)
-    if (circuit.state === 'probing') return open(circuit, Math.min(circuit.openFor * 2, longestPause), now)
-    circuit.failures = [...circuit.failures.filter((at) => now - at < within), now]
-    if (circuit.state === 'closed' && circuit.failures.length >= limit) open(circuit, firstPause, now)
+    if (circuit.state === 'probing') open(circuit, Math.min(circuit.openFor * 2, longestPause), now)
+    else {
+      circuit.failures = [...circuit.failures.filter((at) => now - at < within), now]
+      if (circuit.state === 'closed' && circuit.failures.length >= limit) open(circuit, firstPause, now)
+    }
+    return circuit.state === 'open'
   }
 
   /** A probe that was stopped, or failed for a reason that does not count, proves nothing. */

@@ -59,7 +59,7 @@ function tourBeat(messages: ModelMessage[], hasTools: boolean): Beat {
     return {
       reasoning: 'This is a scripted tour. First a look at the code, then the failing test.',
       text: 'This is the **demo**: everything I say is scripted, but the tools are real. I will look at the code first.',
-      calls: [plan('active', 'pending', 'pending'), { name: 'read_file', args: { path: source } }, { name: 'read_file', args: { path: 'test/split.test.js' } }],
+      calls: [plan('active', 'pending', 'pending'), { name: 'read_file', args: { path: source } }, { name: 'read_file', args: { path: 'test/split.js' } }],
     }
   }
   if (read.isError) {

@@ -132,10 +132,12 @@ const codeOf = {
 type Phrase = [RegExp, Partial<Failure>]
 
 /** Whole phrases, looked at last and only in refusals of a request. */
-const phrases: Phrase[] = [
+const refusals: Phrase[] = [
   [/credit balance is too low|exceeded your current quota/i, { code: 'provider.quota_exhausted' }],
   [/prompt is too long|maximum context length is|exceeds? the (available context size|context window|model's context)|input is too long for/i, { code: 'provider.context_overflow' }],
   [/(invalid|expected|missing)[^.]{0,40}`?(signature|thought_signature|encrypted_content)`?|reasoning_details? (is|are) (invalid|not valid)/i, { code: 'provider.carrier_rejected' }],
+]
+const lacks: Phrase[] = [
   [/(does|do) not support (tools|tool use|tool calling|function calling)|no endpoints found that support tool use|tool (use|choice) (is not supported|requires)|tools are not supported/i, { drop: 'tools' }],
   [/(does|do) not support (images?|image inputs?|vision|multimodal)|image input is not supported|image_url is only supported|no endpoints found that support image input|(could not process|invalid) image/i, { code: 'provider.input_rejected', drop: 'images' }],
   [/(does|do) not support (thinking|reasoning|effort)|(thinking|reasoning(_effort)?|effort) is not supported/i, { drop: 'effort' }],
@@ -196,11 +198,13 @@ function byStatus(status: number | undefined): Partial<Failure> {
 }
 
 function byText({ message, param }: ErrorObject): Partial<Failure> {
+  const refusal = refusals.find(([phrase]) => phrase.test(message))
+  if (refusal) return refusal[1]
   for (const [drop, names] of Object.entries(parameters) as [Droppable, string[]][]) {
     const quoted = names.some((name) => new RegExp(`['"\`]${name}['"\`]`).test(message))
     if (names.includes(param) || quoted) return drop === 'images' ? { code: 'provider.input_rejected', drop } : { drop }
   }
-  return phrases.find(([phrase]) => phrase.test(message))?.[1] ?? {}
+  return lacks.find(([phrase]) => phrase.test(message))?.[1] ?? {}
 }
 
 type ErrorObject = { message: string; code: unknown; type: unknown; status: unknown; param: string }

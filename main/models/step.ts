@@ -68,10 +68,7 @@ export async function* step(request: ModelRequest, signal: AbortSignal, turn: Tu
     }
     const last = chain.at(-1) === name
     const tried = yield* tryCandidate(candidate.request, candidate.model, last, signal, turn, shared)
-    if (!tried) {
-      turn.working.set(request.model, name)
-      return
-    }
+    if (!tried) return
     shown = tried.shown
     failed = { failure: tried.failure, model: candidate.model, error: tried.error }
     if (!handling(tried.failure).fallback) break
@@ -82,8 +79,7 @@ export async function* step(request: ModelRequest, signal: AbortSignal, turn: Tu
 /** The candidates in order, beginning with the one that worked earlier in this turn. */
 function chainOf(request: ModelRequest, turn: Turn): string[] {
   const all = [...new Set([request.model, ...(request.fallback ?? turn.fallback)])]
-  const working = all.indexOf(turn.working.get(request.model) ?? request.model)
-  return all.slice(Math.max(0, working))
+  return all.slice(Math.max(0, all.indexOf(turn.working.get(request.model) ?? request.model)))
 }
 
 async function fitted(request: ModelRequest, model: KnownModel, isFallback: boolean): Promise<{ model: KnownModel; request: ModelRequest } | undefined> {
@@ -112,10 +108,10 @@ async function* tryCandidate(
   let polls = 0
   let brokenAnswers = 0
   for (let tries = 1; ; tries += 1) {
-    const openUntil = circuits.openUntil(model.name, request.interactive, now())
-    if (openUntil !== null) {
+    const admission = circuits.admit(model.name, request.interactive, now())
+    if (typeof admission === 'object') {
       const failure: Failure = { code: 'provider.unavailable', reason: 'circuit', text: 'It failed several times in a row; background requests wait.' }
-      return { failure, error: { type: 'error', error: modelError(failure, provider, model.id, null, openUntil) }, shown: false }
+      return { failure, error: { type: 'error', error: modelError(failure, provider, model.id, null, admission.openUntil) }, shown: false }
     }
     const ask = askOf(request, model, without)
     let key: string | null = null
@@ -133,6 +129,7 @@ async function* tryCandidate(
     if (ended.ok) {
       circuits.succeeded(model.name)
       if (ended.reason === 'unknown') shared.log({ event: 'unknown finish', word: ended.word.slice(0, 100), model: model.name })
+      turn.working.set(request.model, model.name)
       yield { type: 'finish', reason: ended.reason, empty: ended.empty }
       return undefined
     }
@@ -148,8 +145,8 @@ async function* tryCandidate(
       event: 'request failed', code: failure.code, reason: failure.reason, status: failure.status, provider: provider.id, model: model.id,
       requestId: failure.requestId, attempt: tries, durationMs: now() - startedAt,
     })
-    if (circuit) circuits.failed(model.name, now())
-    else circuits.unproven(model.name)
+    const opened = circuit && circuits.failed(model.name, now())
+    if (!circuit) circuits.unproven(model.name)
 
     if (failure.drop && corrections < correctionsPerStep && sends(ask, failure.drop)) {
       corrections += 1
@@ -179,7 +176,9 @@ async function* tryCandidate(
     const wait = Math.max(backOff(failure, retries, shared.random()), failure.retryAfterMs ?? 0)
     const retryAt = failure.retryAfterMs === undefined ? undefined : now() + failure.retryAfterMs
     const patience = last ? longestWait : longestWaitWithFallback
-    if (retries >= most || brokenAnswers > 1 || wait > patience) return error(retryAt)
+    // With the circuit open nothing is repeated, but for the person whose request opened it (M-83).
+    const closedOff = opened && (admission === 'probe' || !request.interactive)
+    if (retries >= most || brokenAnswers > 1 || wait > patience || closedOff) return error(retryAt)
     retries += 1
     if (shown) {
       yield { type: 'reset' }
