@@ -44,7 +44,7 @@ export class Decision {
   emit(draft: EventDraft): void {
     const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now } as StoredEvent
     this.events.push(event)
-    this.state = { ...this.state, view: foldEvent(this.state.view, event) }
+    this.state = { ...this.state, stored: true, view: foldEvent(this.state.view, event) }
   }
 
   effect(effect: Effect): void {

@@ -69,7 +69,7 @@ export function clearQueue(decision: Decision): FollowUp[] {
 
 /** Holds a queue that is not empty; an empty one has nothing to pause. */
 export function pauseQueue(decision: Decision, why: NonNullable<Queue['paused']>): void {
-  if (decision.header.queue.followUps.length === 0 && why !== 'person') return
+  if (decision.header.queue.followUps.length === 0) return
   if (decision.header.queue.paused === 'person') return
   changeQueue(decision, { paused: why }, 'paused')
 }

@@ -1,0 +1,536 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { StoredEvent } from '../../preload/contract/events.ts'
+import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
+import { LatheError } from '../../preload/contract/errors.ts'
+import { StoredEvent as StoredEventSchema } from '../../preload/contract/events.ts'
+import type { SessionView } from '../../preload/contract/session.ts'
+import { defaultSettings } from '../../preload/contract/settings.ts'
+import type { Report } from '../agent/reports.ts'
+import { decide } from './decide.ts'
+import { Decision } from './decision.ts'
+import type { Command, Input, Message } from './inputs.ts'
+import { recover } from './recovery.ts'
+import { newSession, type Effect, type Environment, type SessionState } from './state.ts'
+
+/** A session driven by hand: a clock that ticks, ids that count, and the journal it writes. */
+class Driver {
+  state: SessionState
+  /** The view before the first event: what was staged while unsent (S-3). */
+  empty: SessionView
+  readonly journal: StoredEvent[] = []
+  effects: Effect[] = []
+  private clock = 1_000
+  private count = 0
+
+  constructor(mode: 'ask' | 'all' = 'ask') {
+    this.state = newSession({ id: 'session', journalId: 'journal', workspace: '/work', model: 'lab/scripted', effort: null, approvalMode: mode, now: this.clock })
+    this.empty = this.state.view
+  }
+
+  get environment(): Environment {
+    return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: defaultSettings, rules: [] }
+  }
+
+  input(input: Input): any {
+    const { decision, reply } = decide(this.state, input, this.environment)
+    this.take(decision)
+    return reply
+  }
+
+  take(decision: Decision): void {
+    if (this.journal.length === 0 && decision.events.length > 0) this.empty = this.state.view
+    this.state = decision.state
+    this.journal.push(...decision.events)
+    this.effects = decision.effects
+  }
+
+  command(command: Command): any {
+    return this.input({ kind: 'command', command })
+  }
+
+  report(report: Report, turnId = this.state.turn?.id ?? 'none'): any {
+    return this.input({ kind: 'report', turnId, at: ++this.clock, report })
+  }
+
+  submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): any {
+    const { whenBusy = 'refuse', ...rest } = more
+    const requestId = `request-${++this.count}`
+    return this.command({ type: 'submit', whenBusy, message: { requestId, fingerprint: text, text, attachments: [], model: 'lab/scripted', source: 'person', attendance: 'attended', ...rest } })
+  }
+
+  /** A turn that streams. */
+  running(text = 'do it'): string {
+    const { turnId } = this.submit(text)
+    this.report({ type: 'preparing' })
+    this.report({ type: 'running' })
+    this.report({ type: 'stepStarted', stepId: `step-${++this.count}`, step: 1, model: 'lab/scripted' })
+    return turnId
+  }
+
+  propose(itemId: string, command: string): void {
+    this.report({ type: 'toolProposed', itemId, callId: itemId, name: 'shell', title: command, args: { command } })
+    this.report({
+      type: 'toolReady',
+      ticket: itemId,
+      itemId,
+      tool: 'shell',
+      title: command,
+      argsHash: `hash-${command}`,
+      plan: { effects: [{ kind: 'command', words: command.split(' '), text: command, readOnly: false }], preview: { title: command, detail: command, detailKind: 'command' } },
+    })
+  }
+
+  types(): string[] {
+    return this.journal.map((event) => event.type)
+  }
+
+  item(id: string): any {
+    return this.state.view.items.find((item) => item.id === id)
+  }
+}
+
+function codeOf(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof LatheError) return error.code
+    throw error
+  }
+  return 'none'
+}
+
+describe('admission', () => {
+  test('T-12 T-16 a message starts a turn: started, user item, title and status in one decision', () => {
+    const driver = new Driver()
+    const reply = driver.submit('Fix the failing test\nplease')
+    expect(reply).toMatchObject({ accepted: 'started' })
+    expect(driver.types()).toEqual(['turn.started', 'item.put', 'session.changed', 'turn.status'])
+    expect(driver.state.view.header).toMatchObject({ title: 'Fix the failing test', titleSource: 'provisional', currentTurnId: reply.turnId })
+    expect(driver.effects).toContainEqual({ do: 'start', turnId: reply.turnId })
+  })
+
+  test('T-13 the same request id answers the same, other content is a conflict', () => {
+    const driver = new Driver()
+    const first = driver.submit('one', { requestId: 'r' })
+    expect(driver.submit('one', { requestId: 'r' })).toEqual(first)
+    expect(codeOf(() => driver.submit('two', { requestId: 'r' }))).toBe('request.conflict')
+    expect(driver.types().filter((type) => type === 'turn.started')).toHaveLength(1)
+  })
+
+  test('TA-1 T-133 the second of two submits is refused, queued or steered by its own whenBusy', () => {
+    const driver = new Driver()
+    const { turnId } = driver.submit('one')
+    expect(codeOf(() => driver.submit('two'))).toBe('turn.busy')
+    expect(driver.submit('three', { whenBusy: 'queue' })).toMatchObject({ accepted: 'queued' })
+    expect(driver.submit('four', { whenBusy: 'steer' })).toMatchObject({ accepted: 'steered' })
+    expect(driver.state.turn?.id).toBe(turnId)
+  })
+
+  test('T-5 TA-11 a report of another turn changes nothing', () => {
+    const driver = new Driver()
+    const first = driver.running()
+    driver.command({ type: 'stop', turnId: first, reason: 'person' })
+    driver.report({ type: 'unwound' })
+    driver.submit('two')
+    const before = driver.state
+    driver.report({ type: 'stream', channel: 'text', add: 'late' }, first)
+    driver.report({ type: 'failed', error: { code: 'app.internal', message: 'late' } }, first)
+    expect(driver.state).toBe(before)
+    expect(driver.command({ type: 'stop', turnId: first, reason: 'person' })).toEqual({ stopped: false, why: 'not_current' })
+  })
+})
+
+describe('text and tools', () => {
+  test('T-67 TA-14 text, a tool, text: three items in order, only the last text final', () => {
+    const driver = new Driver('all')
+    driver.running()
+    driver.report({ type: 'stream', channel: 'text', add: 'A' })
+    driver.propose('tool', 'npm test')
+    driver.report({ type: 'toolEnded', itemId: 'tool', end: { state: 'ok', summary: 'fine', view: null, durationMs: 5 }, changes: [] })
+    driver.report({ type: 'stream', channel: 'text', add: 'B' })
+    driver.report({ type: 'mayEnd', ending: 'answer' })
+    const items = driver.state.view.items.filter((item) => item.kind !== 'user')
+    expect(items.map((item) => item.kind)).toEqual(['text', 'tool', 'text'])
+    expect(items.map((item) => (item.kind === 'text' ? item.final : null))).toEqual([false, null, true])
+  })
+
+  test('T-69 reasoning is its own item, named by its first bold line', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.report({ type: 'stream', channel: 'reasoning', add: '**Look first**\nthen think' })
+    driver.report({ type: 'stream', channel: 'text', add: 'ok' })
+    const reasoning = driver.state.view.items.find((item) => item.kind === 'reasoning')
+    expect(reasoning).toMatchObject({ title: 'Look first', status: 'final', text: '**Look first**\nthen think' })
+  })
+
+  test('T-74 a second end of a call is ignored', () => {
+    const driver = new Driver('all')
+    driver.running()
+    driver.propose('tool', 'npm test')
+    const end = { state: 'ok' as const, summary: 'first', view: null, durationMs: 1 }
+    driver.report({ type: 'toolEnded', itemId: 'tool', end, changes: [] })
+    driver.report({ type: 'toolEnded', itemId: 'tool', end: { ...end, state: 'error', summary: 'second' }, changes: [] })
+    expect(driver.item('tool')).toMatchObject({ state: 'ok', summary: 'first' })
+  })
+
+  test('T-62 text closes an open wait even if the provider never says "resumed"', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.report({ type: 'wait', wait: { code: 'provider.rate_limited', provider: 'lab', label: 'Lab', until: 9_000, untilKind: 'reset', attempt: 1, of: 3 } })
+    expect(driver.state.view.turn?.status?.kind).toBe('rate_limited')
+    driver.report({ type: 'stream', channel: 'text', add: 'x' })
+    expect(driver.state.view.turn?.status?.kind).toBe('working')
+    const types = driver.types()
+    expect(types.lastIndexOf('turn.status')).toBeLessThan(types.lastIndexOf('item.put'))
+  })
+})
+
+describe('stop', () => {
+  test('T-95 T-98 a Stop before any worker ran settles at once', () => {
+    const driver = new Driver()
+    const { turnId } = driver.submit('one')
+    expect(driver.command({ type: 'stop', turnId, reason: 'person' })).toMatchObject({ stopped: true })
+    expect(driver.state.turn).toBeNull()
+    expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'stopped', reason: 'person' })
+    expect(driver.state.view.header.automaticHeld?.by).toBe('stop')
+  })
+
+  test('TA-9 T-107 partial text is kept, nothing follows it', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    driver.report({ type: 'stream', channel: 'text', add: 'Hello wor' })
+    driver.command({ type: 'stop', turnId, reason: 'person' })
+    driver.report({ type: 'stream', channel: 'text', add: 'ld' })
+    driver.report({ type: 'unwound' })
+    const texts = driver.state.view.items.filter((item) => item.kind === 'text')
+    expect(texts).toMatchObject([{ text: 'Hello wor', status: 'partial' }])
+    expect(driver.state.view.items.some((item) => item.kind === 'error')).toBe(false)
+    expect(driver.types().filter((type) => type === 'turn.settled')).toHaveLength(1)
+  })
+
+  test('K-25 TA-21 a Stop keeps the queue, paused; nothing starts by itself', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    driver.submit('later one', { whenBusy: 'queue' })
+    driver.submit('later two', { whenBusy: 'queue' })
+    driver.command({ type: 'stop', turnId, reason: 'person' })
+    driver.report({ type: 'unwound' })
+    expect(driver.state.view.header.queue).toMatchObject({ paused: 'stop' })
+    const [first] = driver.state.view.header.queue.followUps
+    expect(driver.command({ type: 'followUp.start', id: first!.id, byPerson: false, message: followUp(first!.id) })).toBeNull()
+    expect(driver.state.view.header.queue.followUps).toHaveLength(2)
+  })
+
+  test('T-105 a Stop withdraws an open approval; its tool never runs', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    driver.propose('tool', 'npm test')
+    expect(driver.state.view.approvals.depth).toBe(1)
+    driver.command({ type: 'stop', turnId, reason: 'person' })
+    expect(driver.state.view.approvals.depth).toBe(0)
+    expect(driver.item('tool').state).toBe('cancelled')
+    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({ answer: { run: false } })
+  })
+
+  test('T-110 a tool that did not stop in time is unknown', () => {
+    const driver = new Driver('all')
+    const turnId = driver.running()
+    driver.propose('tool', 'sleep 99')
+    driver.command({ type: 'stop', turnId, reason: 'person' })
+    expect(driver.effects).toContainEqual({ do: 'drain', turnId, ms: 5_000 })
+    driver.report({ type: 'drainExpired' })
+    expect(driver.item('tool').state).toBe('unknown')
+  })
+
+  test('T-37 TA-10 a Stop after the commit point changes nothing of the turn', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    driver.submit('next', { whenBusy: 'queue' })
+    driver.report({ type: 'stream', channel: 'text', add: 'All of it' })
+    driver.report({ type: 'mayEnd', ending: 'answer' })
+    expect(driver.command({ type: 'stop', turnId, reason: 'person' })).toEqual({ stopped: false, why: 'settled' })
+    expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'completed' })
+    expect(driver.state.view.header).toMatchObject({ automaticHeld: { by: 'stop' }, queue: { paused: 'stop' } })
+  })
+})
+
+describe('steering', () => {
+  test('T-36 TA-17 a steer during the last text makes another step; after mayEnd it is refused', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    driver.report({ type: 'stream', channel: 'text', add: 'done' })
+    driver.command({ type: 'steer.add', turnId, requestId: 's', fingerprint: 's', text: 'also this', attachments: [] })
+    const answer = driver.report({ type: 'mayEnd', ending: 'answer' })
+    expect(answer).toMatchObject({ ended: false, steers: [{ text: 'also this' }] })
+    expect(driver.state.view.items.at(-1)).toMatchObject({ kind: 'user', steer: true, text: 'also this' })
+    expect(driver.report({ type: 'mayEnd', ending: 'answer' })).toMatchObject({ ended: true })
+    expect(codeOf(() => driver.command({ type: 'steer.add', turnId, requestId: 't', fingerprint: 't', text: 'late', attachments: [] }))).toBe('steer.not_running')
+  })
+
+  test('T-125 TA-20 unread steers return on Stop and head the queue on failure', () => {
+    const stopped = new Driver()
+    const turnId = stopped.running()
+    stopped.command({ type: 'steer.add', turnId, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
+    stopped.command({ type: 'steer.add', turnId, requestId: 'b', fingerprint: 'b', text: 's2', attachments: [] })
+    expect(stopped.command({ type: 'stop', turnId, reason: 'person' }).withdrawn.map((steer: any) => steer.text)).toEqual(['s1', 's2'])
+
+    const failed = new Driver()
+    const failing = failed.running()
+    failed.command({ type: 'steer.add', turnId: failing, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
+    failed.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } })
+    expect(failed.state.view.header.queue).toMatchObject({ paused: 'failure', followUps: [{ text: 's1' }] })
+  })
+
+  test('T-118 a taken steer can be neither edited nor withdrawn', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    const { steerId } = driver.command({ type: 'steer.add', turnId, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
+    driver.report({ type: 'boundary' })
+    const before = driver.journal.length
+    expect(driver.command({ type: 'steer.withdraw', steerId })).toEqual({ done: false, why: 'taken' })
+    expect(driver.command({ type: 'steer.edit', steerId, text: 'x', attachments: [] })).toEqual({ done: false, why: 'taken' })
+    expect(driver.journal).toHaveLength(before)
+  })
+})
+
+describe('approvals', () => {
+  test('T-135 T-144 TA-23 one queue in order; an answer runs its own tool only, a second answer is gone', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.propose('one', 'npm test')
+    driver.propose('two', 'npm run build')
+    const cards = driver.state.view.items.filter((item) => item.kind === 'approval')
+    expect(driver.state.view.approvals).toMatchObject({ depth: 2, head: { id: cards[0]!.id } })
+    const answer: Command = { type: 'approval.answer', approvalId: cards[1]!.id, argsHash: 'hash-npm run build', decision: 'once', scope: 'workspace' }
+    driver.command(answer)
+    expect(driver.item('two').state).toBe('running')
+    expect(driver.item('one').state).toBe('waiting')
+    expect(codeOf(() => driver.command(answer))).toBe('approval.gone')
+  })
+
+  test('Z-91 an answer to other arguments is gone', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.propose('one', 'npm test')
+    const card = driver.state.view.approvals.head!
+    expect(codeOf(() => driver.command({ type: 'approval.answer', approvalId: card.id, argsHash: 'other', decision: 'once', scope: 'workspace' }))).toBe('approval.gone')
+  })
+
+  test('Z-94 K-22 allowed for the session: the next equal call runs without a card, another command asks', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.propose('one', 'npm test')
+    driver.command({ type: 'approval.answer', approvalId: driver.state.view.approvals.head!.id, argsHash: 'hash-npm test', decision: 'session', scope: 'workspace' })
+    driver.propose('two', 'npm test')
+    driver.propose('three', 'npm test --watch')
+    expect([driver.item('two').state, driver.item('three').state]).toEqual(['running', 'waiting'])
+  })
+
+  test('Z-96 a denied call is told to the model, and the same call again is denied without a card', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.propose('one', 'npm test')
+    driver.command({ type: 'approval.answer', approvalId: driver.state.view.approvals.head!.id, argsHash: 'hash-npm test', decision: 'deny', scope: 'workspace', feedback: 'use vitest' })
+    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({ answer: { run: false, error: { code: 'approval.denied', message: expect.stringContaining('use vitest') } } })
+    driver.propose('two', 'npm test')
+    expect(driver.item('two').state).toBe('denied')
+    expect(driver.state.view.approvals.depth).toBe(0)
+  })
+
+  test('TA-24 a wider mode for a card that is gone changes nothing', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.propose('one', 'npm test')
+    expect(codeOf(() => driver.command({ type: 'settings', approvalMode: 'all', forApproval: 'other' }))).toBe('approval.gone')
+    expect(driver.state.view.header.approvalMode).toBe('ask')
+    driver.command({ type: 'settings', approvalMode: 'all', forApproval: driver.state.view.approvals.head!.id })
+    expect(driver.item('one').state).toBe('running')
+  })
+
+  test('Z-98 where nobody is asked a call is denied and the turn goes on; with "fail" the turn fails', () => {
+    const denied = new Driver()
+    denied.submit('x', { attendance: 'deny' })
+    denied.report({ type: 'running' })
+    denied.propose('one', 'npm test')
+    expect(denied.item('one')).toMatchObject({ state: 'denied', code: 'approval.unattended' })
+    const failing = new Driver()
+    const { turnId } = failing.submit('x', { attendance: 'fail' })
+    failing.report({ type: 'running' })
+    failing.propose('one', 'npm test')
+    failing.report({ type: 'unwound' })
+    expect(failing.state.view.turns.find((turn) => turn.id === turnId)).toMatchObject({ outcome: 'failed', error: { code: 'person.needed' } })
+  })
+})
+
+describe('questions', () => {
+  const question = { ask: 'choice' as const, text: 'Which?', choices: [{ id: '1', label: 'One' }], multiple: false, allowText: false }
+
+  test('T-148 an answer that does not fit leaves it open, a closed one is gone', () => {
+    const driver = new Driver('all')
+    driver.running()
+    driver.propose('tool', 'x')
+    driver.report({ type: 'asked', ticket: 'q', itemId: 'tool', question })
+    const answer = (choices: string[]): Command => ({ type: 'question.answer', questionId: 'q', choices, text: null, secret: null, declined: false })
+    expect(codeOf(() => driver.command(answer(['9'])))).toBe('question.invalid')
+    expect(driver.state.view.questions.depth).toBe(1)
+    driver.command(answer(['1']))
+    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({ answer: { answer: { choices: ['One'] } } })
+    expect(codeOf(() => driver.command(answer(['1'])))).toBe('question.gone')
+  })
+
+  test('T-151 TA-26 a secret answer is in no event', () => {
+    const driver = new Driver('all')
+    driver.running()
+    driver.propose('tool', 'x')
+    driver.report({ type: 'asked', ticket: 'q', itemId: 'tool', question: { ...question, ask: 'secret', choices: [], allowText: true } })
+    driver.command({ type: 'question.answer', questionId: 'q', choices: [], text: null, secret: 's3cr3t-42', declined: false })
+    expect(JSON.stringify(driver.journal)).not.toContain('s3cr3t-42')
+    expect(driver.item('q')).toMatchObject({ state: 'answered', answer: 'answered (hidden)' })
+  })
+})
+
+describe('recovery', () => {
+  function crashed(driver: Driver): Decision {
+    const turn = driver.state.view.turns.at(-1)!
+    const events = driver.journal.slice(driver.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === turn.id))
+    const decision = new Decision({ ...driver.state, turn: null }, driver.environment)
+    recover(decision, events)
+    driver.take(decision)
+    return decision
+  }
+
+  test('T-184 T-192 a turn without an open tool is interrupted and waits for the person', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.submit('later', { whenBusy: 'queue' })
+    driver.report({ type: 'stream', channel: 'text', add: 'half' })
+    crashed(driver)
+    expect(driver.state.view.header).toMatchObject({ recovery: { status: 'awaiting', reason: 'confirm', canContinue: true }, queue: { paused: 'recovery' }, automaticHeld: { by: 'recovery' }, lastOutcome: 'interrupted' })
+    expect(driver.state.view.items.find((item) => item.kind === 'text')).toMatchObject({ status: 'partial', text: 'half' })
+    expect(driver.effects.some((effect) => effect.do === 'start')).toBe(false)
+  })
+
+  test('T-185 only the settle was lost: completed', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.report({ type: 'stream', channel: 'text', add: 'all' })
+    driver.report({ type: 'stepEnded', stepId: 's', finish: 'stop', usage: null, turn: noUsage, context: { used: null, window: null, estimated: false }, firstTokenMs: null, streamedMs: 0, servedBy: null })
+    crashed(driver)
+    expect(driver.state.view.header).toMatchObject({ lastOutcome: 'completed', recovery: null })
+  })
+
+  test('T-186 a tool that had started is unknown, and the card names it', () => {
+    const driver = new Driver('all')
+    driver.running()
+    driver.propose('tool', 'npm publish')
+    crashed(driver)
+    expect(driver.item('tool').state).toBe('unknown')
+    expect(driver.state.view.header.recovery).toMatchObject({ reason: 'tool_state_unknown', tool: 'npm publish' })
+  })
+
+  test('T-187 K-18 an open approval is interrupted, its tool cancelled', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.propose('tool', 'npm test')
+    crashed(driver)
+    expect(driver.item('tool').state).toBe('cancelled')
+    expect(driver.state.view.items.find((item) => item.kind === 'approval')).toMatchObject({ state: 'interrupted' })
+    expect(driver.state.view.approvals).toEqual({ head: null, depth: 0 })
+  })
+
+  test('T-194 T-195 TA-33 Continue twice is one turn; a message instead resolves it', () => {
+    const driver = new Driver()
+    driver.running()
+    crashed(driver)
+    const { recoveryId, turnId } = driver.state.view.header.recovery!
+    const resume: Command = { type: 'recovery.continue', recoveryId, message: { ...followUp('x'), source: 'person', continues: turnId } }
+    driver.command(resume)
+    expect(codeOf(() => driver.command(resume))).toBe('recovery.stale')
+    expect(driver.state.view.header.recovery).toMatchObject({ status: 'resuming', attempts: 1 })
+    crashed(driver)
+    expect(driver.state.view.header.recovery).toMatchObject({ reason: 'loop_guard', attempts: 1 })
+    driver.submit('something else')
+    expect(driver.state.view.header).toMatchObject({ recovery: { status: 'resolved' }, automaticHeld: null })
+  })
+})
+
+function followUp(id: string): Message {
+  return { requestId: `follow-up:${id}`, fingerprint: id, text: 'later one', attachments: [], model: 'lab/scripted', source: 'follow_up', attendance: 'attended' }
+}
+
+/** Anything that may come in any order; what does not fit must be a typed refusal or a no-op. */
+const step: fc.Arbitrary<(driver: Driver, seen: string[]) => void> = fc.oneof(
+  fc.constantFrom('refuse', 'queue', 'steer').map((whenBusy) => (driver: Driver) => driver.submit(`m${driver.journal.length}`, { whenBusy } as never)),
+  fc.constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed', 'discarded').map((type) => (driver: Driver) => driver.report({ type } as Report)),
+  fc.constantFrom('text', 'reasoning').map((channel) => (driver: Driver) => driver.report({ type: 'stream', channel: channel as 'text', add: 'word\n' })),
+  fc.constant((driver: Driver) => driver.report({ type: 'stepStarted', stepId: `s${driver.journal.length}`, step: 1, model: 'm' })),
+  fc.constant((driver: Driver) => driver.report({ type: 'mayEnd', ending: 'answer' })),
+  fc.constant((driver: Driver) => driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } })),
+  fc.nat(3).map((n) => (driver: Driver) => driver.propose(`tool-${driver.state.turn?.id}-${n}`, `cmd ${n}`)),
+  fc.nat(3).map((n) => (driver: Driver) => driver.report({ type: 'toolEnded', itemId: `tool-${driver.state.turn?.id}-${n}`, end: { state: 'ok', summary: '', view: null, durationMs: 1 }, changes: [] })),
+  fc.nat(3).map((n) => (driver: Driver) => driver.report({ type: 'asked', ticket: `q-${driver.journal.length}`, itemId: `tool-${driver.state.turn?.id}-${n}`, question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true } })),
+  fc.constantFrom('once', 'session', 'deny').map((decision) => (driver: Driver) => {
+    const head = driver.state.view.approvals.head
+    driver.command({ type: 'approval.answer', approvalId: head?.id ?? 'none', argsHash: head?.request.argsHash ?? '', decision: decision as 'once', scope: 'workspace' })
+  }),
+  fc.constant((driver: Driver) => driver.command({ type: 'question.answer', questionId: driver.state.view.questions.head?.id ?? 'none', choices: [], text: 'yes', secret: null, declined: false })),
+  fc.boolean().map((current) => (driver: Driver, seen: string[]) => driver.command({ type: 'stop', turnId: (current ? driver.state.turn?.id : seen[0]) ?? 'none', reason: 'person' })),
+  fc.constantFrom('queue.resume', 'followUp.clear', 'queue.pause', 'hold.release').map((type) => (driver: Driver) => driver.command({ type } as Command)),
+  fc.constantFrom('withdraw', 'sendNow').map((kind) => (driver: Driver) => driver.command({ type: `steer.${kind}`, steerId: driver.state.view.turn?.steers[0]?.id ?? 'none' } as Command)),
+  fc.constantFrom('read-only', 'ask', 'edits', 'all').map((approvalMode) => (driver: Driver) => driver.command({ type: 'settings', approvalMode: approvalMode as 'ask' })),
+  fc.constant((driver: Driver) => {
+    const next = driver.state.view.header.queue.followUps[0]
+    if (next) driver.command({ type: 'followUp.start', id: next.id, byPerson: false, message: { ...followUp(next.id), text: next.text } })
+  }),
+)
+
+test('T-1 T-2 T-3 T-9 T-10 T-35 T-53 T-54 T-201 any order of commands and reports keeps the invariants', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
+      const driver = new Driver()
+      const seen: string[] = []
+      const firstTimes = new Map<string, number>()
+      for (const act of steps) {
+        const before = driver.state
+        const length = driver.journal.length
+        try {
+          act(driver, seen)
+        } catch (error) {
+          // A refusal is typed and leaves everything as it was (T-14, S-16).
+          expect(error).toBeInstanceOf(LatheError)
+          expect(driver.state).toBe(before)
+        }
+        for (const event of driver.journal.slice(length)) {
+          if (event.type === 'turn.started') seen.push(event.turnId)
+          if (event.type === 'item.put') {
+            expect(event.item.createdAt).toBe(firstTimes.get(event.item.id) ?? event.item.createdAt)
+            firstTimes.set(event.item.id, event.item.createdAt)
+          }
+        }
+        expect(driver.state.view.turns.filter((turn) => turn.outcome === null).length).toBeLessThanOrEqual(1)
+        expect(driver.state.turn === null).toBe(driver.state.view.turn === null)
+      }
+      checkJournal(driver)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+function checkJournal(driver: Driver): void {
+  if (driver.journal.length === 0) return
+  // Folding the journal gives the live state; every event fits its schema; seq rises by one.
+  expect(driver.journal.reduce(foldEvent, driver.empty)).toEqual(driver.state.view)
+  driver.journal.forEach((event, at) => expect(event.seq).toBe(at + 1))
+  for (const event of driver.journal) expect(StoredEventSchema.safeParse(event).error).toBeUndefined()
+  const settled = new Set<string>()
+  for (const event of driver.journal) {
+    if ('turnId' in event && event.turnId !== undefined) expect(settled.has(event.turnId)).toBe(false)
+    if (event.type === 'turn.settled') settled.add(event.turnId)
+  }
+  // Items are only ever added, each place taken once.
+  const places = driver.state.view.items.map((item) => item.pos)
+  expect(new Set(places).size).toBe(places.length)
+  const started = driver.journal.filter((event) => event.type === 'turn.started').length
+  expect(settled.size).toBeGreaterThanOrEqual(started - 1)
+}
