@@ -23,14 +23,14 @@ function wirePair(): { near: Wire; far: Wire; closedWith: () => string | null } 
   return { near: end(0), far: end(1), closedWith: () => reason }
 }
 
-const me: ClientContext = { clientId: 'me', kind: 'cli', person: false }
+const me: ClientContext = { clientId: 'me', kind: 'cli', attendance: 'deny' }
 
 function serve(given: PartialHandlers): { faults: unknown[]; wires: ReturnType<typeof wirePair>; remote: Handlers; connect(): Handlers } {
   const faults: unknown[] = []
   const connections = createConnections({ handlers: fakeHandlers(given), fault: (error) => faults.push(error) })
   const open = (): ReturnType<typeof wirePair> => {
     const wires = wirePair()
-    connections.accept(wires.far, { kind: 'web', person: true })
+    connections.accept(wires.far, { kind: 'web', attendance: 'attended' })
     return wires
   }
   const wires = open()
@@ -127,7 +127,7 @@ test('Z-260 no mutation of a frame reaches a service, crashes or goes unhandled'
   fc.assert(
     fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
       const wires = wirePair()
-      connections.accept(wires.far, { kind: 'web', person: true })
+      connections.accept(wires.far, { kind: 'web', attendance: 'attended' })
       wires.near.send(parts.join(''))
     }),
     { numRuns: 1_000 },

@@ -26,7 +26,7 @@ export type Wire = {
 
 export type Connections = {
   /** Serves the contract on `wire` until it closes. */
-  accept(wire: Wire, who: Pick<ClientContext, 'kind' | 'person'>): void
+  accept(wire: Wire, who: Pick<ClientContext, 'kind' | 'attendance'>): void
   readonly count: number
   /** Closes every wire. */
   closeAll(): void
@@ -45,7 +45,7 @@ export function createConnections(options: Omit<RouterOptions, 'replies'> & { no
   const rpc = new RPCHandler(createRouter({ ...options, replies: createReplies(now) }))
   const open = new Set<Wire>()
 
-  function accept(wire: Wire, who: Pick<ClientContext, 'kind' | 'person'>): void {
+  function accept(wire: Wire, who: Pick<ClientContext, 'kind' | 'attendance'>): void {
     const budget = createBudget(now)
     const faults = createCounter(invalidPerMinuteMax, 60_000, now)
     const closed = Promise.withResolvers<void>()

@@ -4,16 +4,17 @@
  */
 import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
 import type { Contract } from '../../preload/contract/routes.ts'
+import type { Attendance } from '../turns/state.ts'
 
 /** Who asks: known from the connection, never from the message (Z-156, S-34). */
 export type ClientContext = {
   clientId: string
   kind: 'window' | 'web' | 'cli'
   /**
-   * Whether a person can be asked through this client: true for windows and tabs, for a command line only where it asks
-   * on a terminal. A turn submitted by a client without one asks nobody (Z-98, T-140).
+   * What happens where a person is needed for what this client starts: windows and tabs are `attended`, so is a command
+   * line that asks on its terminal; one that cannot has its turn `fail`, or what would ask denied (Z-98, T-140).
    */
-  person: boolean
+  attendance: Attendance
   /** Ends reads and streams when the caller goes; never given to a mutation (S-29). */
   signal?: AbortSignal
 }
