@@ -8,7 +8,10 @@ const given: unknown = values.script ? JSON.parse(await readFile(values.script, 
 const steps = (Array.isArray(given) ? given : (given as { steps?: Step[] } | undefined)?.steps) ?? [
   { repeat: 'always', emit: [{ text: 'This is a scripted answer. ', everyMs: 30 }] },
 ]
-const server = await startModelServer({ script: steps as Step[], ...(values.port ? { port: Number(values.port) } : {}) })
+const server = await startModelServer({
+  script: steps as Step[],
+  ...(values.port ? { port: Number(values.port) } : {}),
+})
 process.stdout.write(`${JSON.stringify({ url: server.url, baseUrl: server.baseUrl })}\n`)
 const leave = () => {
   server.close().then(

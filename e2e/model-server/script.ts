@@ -11,7 +11,7 @@ export type Action =
   | { call: { id?: string; name: string; args?: unknown; fragments?: number } }
   /** One raw entry of `delta.tool_calls` (chat completions), for malformed calls. */
   | { callFragment: Record<string, unknown> }
-  /** Opaque proof of reasoning (messages only). */
+  /** Opaque proof of reasoning (messages and responses). */
   | { carrier: string }
   /** Bytes straight onto the wire: a string, or base64. */
   | { raw: string | { base64: string } }
@@ -28,7 +28,14 @@ export type Action =
   /** Keeps the connection open and silent until the client leaves. */
   | { hang: true }
 
-export type Usage = { input: number; output: number; cachedInput?: number; cacheWrite?: number; reasoning?: number; total?: number }
+export type Usage = {
+  input: number
+  output: number
+  cachedInput?: number
+  cacheWrite?: number
+  reasoning?: number
+  total?: number
+}
 
 /** A failure: as the response (in a step) or as an error object inside the stream (in `emit`). */
 export type Fault = {
@@ -71,7 +78,7 @@ export type Step = {
   cutAfterBytes?: number
 }
 
-export type Protocol = 'chat' | 'messages' | 'ollama'
+export type Protocol = 'chat' | 'responses' | 'messages' | 'ollama'
 
 /** A request as the server saw it. */
 export type RecordedRequest = {
@@ -98,13 +105,17 @@ function textOf(content: unknown): string {
 
 /** The conversation of a request, the system prompt included. */
 export function messagesOf(body: any): { role: string; text: string; tool: boolean }[] {
-  const list = Array.isArray(body?.messages) ? body.messages : []
-  const system = body?.system === undefined ? [] : [{ role: 'system', text: textOf(body.system), tool: false }]
-  return system.concat(
+  const list = [body?.messages, body?.input].find(Array.isArray) ?? []
+  const system = body?.system ?? body?.instructions
+  const before = system === undefined ? [] : [{ role: 'system', text: textOf(system), tool: false }]
+  return before.concat(
     list.map((message: any) => {
       const parts = Array.isArray(message?.content) ? message.content : []
-      const tool = message?.role === 'tool' || parts.some((part: any) => part?.type === 'tool_result')
-      return { role: String(message?.role), text: textOf(message?.content), tool }
+      const tool =
+        message?.role === 'tool' ||
+        message?.type === 'function_call_output' ||
+        parts.some((part: any) => part?.type === 'tool_result')
+      return { role: String(message?.role ?? message?.type), text: textOf(message?.content ?? message?.output), tool }
     }),
   )
 }

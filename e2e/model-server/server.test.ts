@@ -22,7 +22,10 @@ test('M-129 one script is spoken in each protocol', async () => {
   const messages = await (await ask('/v1/messages', user('a'))).text()
   expect(messages).toContain('"delta":{"type":"text_delta","text":"you"}')
   expect(messages).toContain('"stop_reason":"end_turn"')
-  const ollama = (await (await ask('/api/chat', user('a'))).text()).trim().split('\n').map((line) => JSON.parse(line))
+  const ollama = (await (await ask('/api/chat', user('a'))).text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(ollama.at(-1)).toMatchObject({ done: true, done_reason: 'stop', prompt_eval_count: 3, eval_count: 2 })
 })
 
@@ -42,7 +45,8 @@ test('M-130 each request takes the first step whose condition fits, as often as 
     ],
   })
   const answers = []
-  for (const prompt of ['hello', 'fix it', 'fix it']) answers.push(/fixed|other/.exec(await (await ask('/v1/chat/completions', user(prompt))).text())?.[0])
+  for (const prompt of ['hello', 'fix it', 'fix it'])
+    answers.push(/fixed|other/.exec(await (await ask('/v1/chat/completions', user(prompt))).text())?.[0])
   expect(answers).toEqual(['other', 'fixed', 'other'])
 })
 
@@ -64,7 +68,11 @@ test('M-130 a cut destroys the connection, also inside a character, and an error
 test('M-130 a hanging reply ends when the client leaves, and is recorded as aborted', async () => {
   server = await startModelServer({ script: [{ emit: [{ text: 'a' }, { hang: true }] }] })
   const stop = new AbortController()
-  const response = await fetch(`${server.baseUrl}/chat/completions`, { method: 'POST', body: '{"stream":true}', signal: stop.signal })
+  const response = await fetch(`${server.baseUrl}/chat/completions`, {
+    method: 'POST',
+    body: '{"stream":true}',
+    signal: stop.signal,
+  })
   await response.body!.getReader().read()
   stop.abort()
   await expect.poll(() => server.asked()[0]?.aborted).toBe(true)

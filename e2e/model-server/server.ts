@@ -1,6 +1,6 @@
 /**
- * A model that says what a script tells it to, over real HTTP on 127.0.0.1: chat completions, messages and Ollama's
- * chat, with every fault a real server has (M-129). It records all requests; one that no step answers makes `close`
+ * A model that says what a script tells it to, over real HTTP on 127.0.0.1: chat completions, responses, messages and
+ * Ollama's chat, with every fault a real server has (M-129). It records all requests; one that no step answers makes `close`
  * throw, so an unexpected request fails its test.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -8,9 +8,9 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AddressInfo } from 'node:net'
 import { Steps, type Action, type Protocol, type RecordedRequest, type Script, type Step } from './script.ts'
-import { chatUsage, faultBody, finishWord, messagesUsage, openWire, type Wire } from './wires.ts'
+import { chatUsage, faultBody, finishWord, messagesUsage, openWire, responsesUsage, type Wire } from './wires.ts'
 
-export type { Action, RecordedRequest, Script, Step } from './script.ts'
+export type { RecordedRequest, Script, Step } from './script.ts'
 
 export type ModelServerOptions = {
   script?: Script
@@ -46,10 +46,10 @@ const writeSize = 65_536
 
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const steps = new Steps()
-  let choose = (request: RecordedRequest) => steps.take(request.body)
+  let choose: (request: RecordedRequest) => Step | undefined = (request) => steps.take(request.body)
   const script = (next: Script) => {
     steps.clear()
-    if (typeof next === 'function') choose = next as typeof choose
+    if (typeof next === 'function') choose = next
     else {
       choose = (request) => steps.take(request.body)
       steps.add(next)
@@ -73,14 +73,20 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     response.on('error', () => {})
     const path = new URL(request.url ?? '/', url).pathname
     const record: RecordedRequest = {
-      method: request.method ?? 'GET', path, headers: flatten(request), body: parse(await read(request)), at: Date.now(), aborted: false,
+      method: request.method ?? 'GET',
+      path,
+      headers: flatten(request),
+      body: parse(await read(request)),
+      at: Date.now(),
+      aborted: false,
     }
     requests.push(record)
     response.on('close', () => (record.aborted = !response.writableFinished))
 
     const fixed = options.routes?.[path]
     if (fixed !== undefined) return json(response, 200, typeof fixed === 'function' ? await fixed(record) : fixed)
-    if (request.method === 'GET' && (path === '/v1/models' || path === '/models')) return json(response, 200, { object: 'list', data: models.map((model) => ({ object: 'model', ...model })) })
+    if (request.method === 'GET' && (path === '/v1/models' || path === '/models'))
+      return json(response, 200, { object: 'list', data: models.map((model) => ({ object: 'model', ...model })) })
 
     const protocol = protocolOf(path)
     if (!protocol) return json(response, 404, { error: { message: `Nothing at ${path}` } })
@@ -94,10 +100,17 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   }
 
   return {
-    url, baseUrl: `${url}/v1`, port, requests, script,
+    url,
+    baseUrl: `${url}/v1`,
+    port,
+    requests,
+    script,
     asked: () => requests.filter((request) => request.protocol),
     enqueue: (...more) => steps.add(more),
-    connections: () => new Promise((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count)))),
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
     async close() {
       server.closeAllConnections()
       server.close()
@@ -109,6 +122,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 function protocolOf(path: string): Protocol | undefined {
   if (path.endsWith('/chat/completions')) return 'chat'
   if (path.endsWith('/messages')) return 'messages'
+  if (path.endsWith('/responses')) return 'responses'
   return path.endsWith('/api/chat') ? 'ollama' : undefined
 }
 
@@ -116,7 +130,11 @@ async function play(step: Step, protocol: Protocol, request: RecordedRequest, re
   if (step.delayMs) await delay(step.delayMs)
   if (step.error) {
     const { status = 500, headers = {}, body } = step.error
-    response.writeHead(status, { 'content-type': body === undefined ? 'application/json' : 'text/html', 'x-request-id': 'req-scripted', ...headers })
+    response.writeHead(status, {
+      'content-type': body === undefined ? 'application/json' : 'text/html',
+      'x-request-id': 'req-scripted',
+      ...headers,
+    })
     response.end(body ?? JSON.stringify(faultBody(protocol, step.error)))
     return
   }
@@ -158,7 +176,8 @@ async function perform(action: Action, wire: Wire, out: Output): Promise<boolean
     await out.write(wire.call({ id, name, args: typeof args === 'string' ? args : JSON.stringify(args), fragments }))
   } else if ('callFragment' in action) await out.write(wire.callFragment(action.callFragment))
   else if ('carrier' in action) await out.write(wire.carrier(action.carrier))
-  else if ('raw' in action) await out.write(typeof action.raw === 'string' ? action.raw : Buffer.from(action.raw.base64, 'base64'))
+  else if ('raw' in action)
+    await out.write(typeof action.raw === 'string' ? action.raw : Buffer.from(action.raw.base64, 'base64'))
   else if ('delayMs' in action) await out.pause(action.delayMs)
   else if ('ping' in action) await out.write(wire.ping())
   else if ('progress' in action) await out.write(wire.progress(action.progress))
@@ -183,7 +202,12 @@ async function perform(action: Action, wire: Wire, out: Output): Promise<boolean
   return !out.gone
 }
 
-async function say(text: string, everyMs: number | undefined, frame: (delta: string) => string, out: Output): Promise<void> {
+async function say(
+  text: string,
+  everyMs: number | undefined,
+  frame: (delta: string) => string,
+  out: Output,
+): Promise<void> {
   if (!everyMs) return out.write(frame(text))
   for (const word of text.match(/\S+\s*|\s+/g) ?? []) {
     await out.write(frame(word))
@@ -257,12 +281,19 @@ class Output {
 
 /** The same reply in one piece, for `stream: false` (M-57). */
 function plainReply(step: Step, protocol: Protocol, model: string): unknown {
-  const join = (key: 'text' | 'reasoning') => (step.emit ?? []).map((action) => (key in action ? (action as never)[key] : '')).join('')
-  const calls = (step.emit ?? []).flatMap((action) => ('call' in action ? [{ id: `call_${++minted}`, args: {}, ...action.call }] : []))
+  const join = (key: 'text' | 'reasoning') =>
+    (step.emit ?? []).map((action) => (key in action ? (action as never)[key] : '')).join('')
+  const calls = (step.emit ?? []).flatMap((action) =>
+    'call' in action ? [{ id: `call_${++minted}`, args: {}, ...action.call }] : [],
+  )
   const [text, reasoning, finish, usage] = [join('text'), join('reasoning'), finishOf(step) ?? 'stop', usageOf(step)]
   if (protocol === 'messages') {
     return {
-      id: 'msg_scripted', type: 'message', role: 'assistant', model, stop_reason: finishWord('messages', finish),
+      id: 'msg_scripted',
+      type: 'message',
+      role: 'assistant',
+      model,
+      stop_reason: finishWord('messages', finish),
       content: [
         ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: 'scripted' }] : []),
         ...(text ? [{ type: 'text', text }] : []),
@@ -271,17 +302,61 @@ function plainReply(step: Step, protocol: Protocol, model: string): unknown {
       ...(usage ? { usage: messagesUsage(usage) } : {}),
     }
   }
+  if (protocol === 'responses') {
+    const word = finishWord('responses', finish)
+    return {
+      id: 'resp_scripted',
+      object: 'response',
+      model,
+      ...(word === 'completed' ? { status: word } : { status: 'incomplete', incomplete_details: { reason: word } }),
+      output: [
+        ...(reasoning
+          ? [{ id: 'rs_scripted', type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }] }]
+          : []),
+        ...(text
+          ? [{ id: 'msg_scripted', type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }]
+          : []),
+        ...calls.map(({ id, name, args }) => ({
+          id: `fc_${id}`,
+          type: 'function_call',
+          call_id: id,
+          name,
+          arguments: typeof args === 'string' ? args : JSON.stringify(args),
+        })),
+      ],
+      ...(usage ? { usage: responsesUsage(usage) } : {}),
+    }
+  }
   if (protocol === 'ollama') {
     return {
-      model, done: true, done_reason: finishWord('ollama', finish),
-      message: { role: 'assistant', content: text, ...(reasoning ? { thinking: reasoning } : {}), tool_calls: calls.map(({ name, args }) => ({ function: { name, arguments: args } })) },
+      model,
+      done: true,
+      done_reason: finishWord('ollama', finish),
+      message: {
+        role: 'assistant',
+        content: text,
+        ...(reasoning ? { thinking: reasoning } : {}),
+        tool_calls: calls.map(({ name, args }) => ({ function: { name, arguments: args } })),
+      },
       ...(usage ? { prompt_eval_count: usage.input, eval_count: usage.output } : {}),
     }
   }
-  const toolCalls = calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) } }))
-  const message = { role: 'assistant', content: text, ...(reasoning ? { reasoning_content: reasoning } : {}), ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}) }
+  const toolCalls = calls.map(({ id, name, args }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+  }))
+  const message = {
+    role: 'assistant',
+    content: text,
+    ...(reasoning ? { reasoning_content: reasoning } : {}),
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+  }
   return {
-    id: 'chatcmpl-scripted', object: 'chat.completion', created: 0, model,
+    id: 'chatcmpl-scripted',
+    object: 'chat.completion',
+    created: 0,
+    model,
     choices: [{ index: 0, message, finish_reason: finishWord('chat', finish) }],
     ...(usage ? { usage: chatUsage(usage) } : {}),
   }

@@ -1,4 +1,4 @@
-/** How each protocol writes a reply, frame by frame: chat completions, messages, and Ollama's lines of JSON. */
+/** How each protocol writes a reply, frame by frame: chat completions, responses, messages, and Ollama's lines of JSON. */
 import type { Fault, Protocol, Usage } from './script.ts'
 
 export interface Wire {
@@ -19,6 +19,7 @@ export interface Wire {
 const finishWords: Record<Protocol, Record<string, string>> = {
   chat: { stop: 'stop', tools: 'tool_calls', length: 'length', refused: 'content_filter' },
   messages: { stop: 'end_turn', tools: 'tool_use', length: 'max_tokens', refused: 'refusal', paused: 'pause_turn' },
+  responses: { stop: 'completed', tools: 'completed', length: 'max_output_tokens', refused: 'content_filter' },
   ollama: { stop: 'stop', tools: 'stop', length: 'length' },
 }
 
@@ -30,8 +31,11 @@ export function finishWord(protocol: Protocol, finish: string): string {
 export function faultBody(protocol: Protocol, fault: Fault): unknown {
   const message = fault.message ?? 'scripted error'
   if (protocol === 'ollama') return { error: message }
-  if (protocol === 'messages') return { type: 'error', error: { type: fault.type ?? fault.code ?? 'api_error', message } }
-  return { error: { message, type: fault.type ?? 'scripted_error', param: fault.param ?? null, code: fault.code ?? null } }
+  if (protocol === 'messages')
+    return { type: 'error', error: { type: fault.type ?? fault.code ?? 'api_error', message } }
+  return {
+    error: { message, type: fault.type ?? 'scripted_error', param: fault.param ?? null, code: fault.code ?? null },
+  }
 }
 
 export function chatUsage(usage: Usage): unknown {
@@ -58,7 +62,9 @@ export function messagesUsage(usage: Usage): unknown {
 /** Splits a text into `count` parts of about equal length. */
 function slices(text: string, count: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / Math.max(1, count)))
-  return Array.from({ length: Math.max(1, Math.ceil(text.length / size)) }, (_, i) => text.slice(i * size, (i + 1) * size))
+  return Array.from({ length: Math.max(1, Math.ceil(text.length / size)) }, (_, i) =>
+    text.slice(i * size, (i + 1) * size),
+  )
 }
 
 function chatWire(model: string): Wire {
@@ -75,11 +81,17 @@ function chatWire(model: string): Wire {
     call({ id, name, args, fragments }) {
       const index = calls++
       const first = chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] })
-      return first + slices(args, fragments).map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] })).join('')
+      return (
+        first +
+        slices(args, fragments)
+          .map((part) => chunk({ tool_calls: [{ index, function: { arguments: part } }] }))
+          .join('')
+      )
     },
     callFragment: (fragment) => chunk({ tool_calls: [fragment] }),
     ping: () => ': ping\n\n',
-    progress: (percent) => `${head}"choices":[],"prompt_progress":{"total":100,"processed":${JSON.stringify(percent)}}}\n\n`,
+    progress: (percent) =>
+      `${head}"choices":[],"prompt_progress":{"total":100,"processed":${JSON.stringify(percent)}}}\n\n`,
     fault: (fault) => `data: ${JSON.stringify(faultBody('chat', fault))}\n\n`,
     close: (finish, usage) =>
       (finish === null ? '' : chunk({}, finishWord('chat', finish))) +
@@ -104,14 +116,34 @@ function messagesWire(model: string): Wire {
   return {
     contentType: 'text/event-stream',
     open: () =>
-      event({ type: 'message_start', message: { id: 'msg_scripted', type: 'message', role: 'assistant', model, content: [], stop_reason: null, usage: { input_tokens: 1, output_tokens: 1 } } } as never),
+      event({
+        type: 'message_start',
+        message: {
+          id: 'msg_scripted',
+          type: 'message',
+          role: 'assistant',
+          model,
+          content: [],
+          stop_reason: null,
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      } as never),
     text: (text) => within('text', { type: 'text', text: '' }) + delta({ type: 'text_delta', text }),
-    reasoning: (thinking) => within('thinking', { type: 'thinking', thinking: '', signature: '' }) + delta({ type: 'thinking_delta', thinking }),
-    carrier: (signature) => within('thinking', { type: 'thinking', thinking: '', signature: '' }) + delta({ type: 'signature_delta', signature }),
+    reasoning: (thinking) =>
+      within('thinking', { type: 'thinking', thinking: '', signature: '' }) +
+      delta({ type: 'thinking_delta', thinking }),
+    carrier: (signature) =>
+      within('thinking', { type: 'thinking', thinking: '', signature: '' }) +
+      delta({ type: 'signature_delta', signature }),
     call({ id, name, args, fragments }) {
       const start = startBlock('', { type: 'tool_use', id, name, input: {} })
       open = 'tool_use'
-      return start + slices(args, fragments).map((part) => delta({ type: 'input_json_delta', partial_json: part })).join('')
+      return (
+        start +
+        slices(args, fragments)
+          .map((part) => delta({ type: 'input_json_delta', partial_json: part }))
+          .join('')
+      )
     },
     callFragment: (fragment) => delta(fragment),
     ping: () => event({ type: 'ping' }),
@@ -121,13 +153,83 @@ function messagesWire(model: string): Wire {
       stopBlock() +
       (finish === null
         ? ''
-        : event({ type: 'message_delta', delta: { stop_reason: finishWord('messages', finish) }, ...(usage === null ? {} : { usage: messagesUsage(usage) }) } as never)) +
+        : event({
+            type: 'message_delta',
+            delta: { stop_reason: finishWord('messages', finish) },
+            ...(usage === null ? {} : { usage: messagesUsage(usage) }),
+          } as never)) +
       event({ type: 'message_stop' }),
   }
 }
 
+export function responsesUsage(usage: Usage): unknown {
+  return {
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    total_tokens: usage.total ?? usage.input + usage.output,
+    input_tokens_details: { cached_tokens: usage.cachedInput ?? 0 },
+    output_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
+  }
+}
+
+function responsesWire(model: string): Wire {
+  const event = (body: { type: string } & Record<string, unknown>) =>
+    `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
+  let items = 0
+  const reasoned: string[] = []
+  return {
+    contentType: 'text/event-stream',
+    open: () => event({ type: 'response.created', response: { id: 'resp_scripted', model, status: 'in_progress' } }),
+    text: (delta) => event({ type: 'response.output_text.delta', output_index: items, delta }),
+    reasoning(delta) {
+      reasoned.push(delta)
+      return event({ type: 'response.reasoning_summary_text.delta', output_index: items, delta })
+    },
+    carrier: (opaque) =>
+      event({
+        type: 'response.output_item.done',
+        output_index: items++,
+        item: {
+          id: 'rs_scripted',
+          type: 'reasoning',
+          summary: [{ type: 'summary_text', text: reasoned.splice(0).join('') }],
+          encrypted_content: opaque,
+        },
+      }),
+    call({ id, name, args, fragments }) {
+      items += 1
+      const item = { id: `fc_${id}`, type: 'function_call', call_id: id, name, arguments: '' }
+      return (
+        event({ type: 'response.output_item.added', output_index: items, item }) +
+        slices(args, fragments)
+          .map((delta) =>
+            event({ type: 'response.function_call_arguments.delta', output_index: items, item_id: item.id, delta }),
+          )
+          .join('') +
+        event({ type: 'response.output_item.done', output_index: items, item: { ...item, arguments: args } })
+      )
+    },
+    callFragment: (fragment) => event({ type: 'response.output_item.added', output_index: ++items, item: fragment }),
+    ping: () => ': ping\n\n',
+    progress: () => '',
+    fault: ({ code = null, message, param = null }) => event({ type: 'error', code, message, param }),
+    close(finish, usage) {
+      if (finish === null) return ''
+      const word = finishWord('responses', finish)
+      const counted = usage === null ? {} : { usage: responsesUsage(usage) }
+      if (word === 'completed')
+        return event({ type: 'response.completed', response: { id: 'resp_scripted', status: word, ...counted } })
+      return event({
+        type: 'response.incomplete',
+        response: { id: 'resp_scripted', status: 'incomplete', incomplete_details: { reason: word }, ...counted },
+      })
+    },
+  }
+}
+
 function ollamaWire(model: string): Wire {
-  const line = (message: unknown) => `${JSON.stringify({ model, message: { role: 'assistant', content: '', ...(message as object) }, done: false })}\n`
+  const line = (message: unknown) =>
+    `${JSON.stringify({ model, message: { role: 'assistant', content: '', ...(message as object) }, done: false })}\n`
   return {
     contentType: 'application/x-ndjson',
     open: () => '',
@@ -148,5 +250,6 @@ function ollamaWire(model: string): Wire {
 
 export function openWire(protocol: Protocol, model: string): Wire {
   if (protocol === 'chat') return chatWire(model)
+  if (protocol === 'responses') return responsesWire(model)
   return protocol === 'messages' ? messagesWire(model) : ollamaWire(model)
 }

@@ -17,7 +17,11 @@ test('M-63 what is not an object is refused with its place and at most 200 chara
 })
 
 test('M-63 no cut of valid arguments is ever taken for a call', () => {
-  const args = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()), fc.dictionary(fc.string(), fc.string())), { minKeys: 1 })
+  const args = fc.dictionary(
+    fc.string(),
+    fc.oneof(fc.string(), fc.integer(), fc.array(fc.string()), fc.dictionary(fc.string(), fc.string())),
+    { minKeys: 1 },
+  )
   fc.assert(
     fc.property(args, fc.double({ min: 0, max: 1, noNaN: true }), (value, share) => {
       const json = JSON.stringify(value)

@@ -12,7 +12,13 @@ import { Watchdog, type Expired } from './watchdog.ts'
 import { fromWireName, promptCharacters, type Ask, type Wire, type WireReader } from './wire.ts'
 
 export type Ended =
-  | { ok: true; reason: FinishReason; empty: boolean; /** The provider's word, for the log. */ word: string; requestId: string | undefined }
+  | {
+      ok: true
+      reason: FinishReason
+      empty: boolean
+      /** The provider's word, for the log. */ word: string
+      requestId: string | undefined
+    }
   | { ok: false; failure: Failure; /** Text or reasoning was already yielded. */ shown: boolean }
 
 /** A message of a stream longer than this is not the protocol (M-45). */
@@ -22,7 +28,13 @@ const plainBodyLimit = 32 * 1024 * 1024
 /** How long usage is awaited after the finish (M-56). */
 const lateUsageMs = 2_000
 
-export async function* attempt(wire: Wire, ask: Ask, key: string | null, signal: AbortSignal, now: () => number): AsyncGenerator<ModelEvent, Ended> {
+export async function* attempt(
+  wire: Wire,
+  ask: Ask,
+  key: string | null,
+  signal: AbortSignal,
+  now: () => number,
+): AsyncGenerator<ModelEvent, Ended> {
   const { provider } = ask.model
   const reply = new Reply({ thinkTags: thinkTags(ask), nameOf: fromWireName(ask.request.tools) })
   const ending = new AbortController()
@@ -39,12 +51,18 @@ export async function* attempt(wire: Wire, ask: Ask, key: string | null, signal:
     response = await send({
       url: provider.baseUrl + wire.path,
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'accept': ask.stream && wire.framing === 'events' ? 'text/event-stream' : 'application/json', ...wire.headers(key), ...provider.headers },
+      headers: {
+        'content-type': 'application/json',
+        accept: ask.stream && wire.framing === 'events' ? 'text/event-stream' : 'application/json',
+        ...wire.headers(key),
+        ...provider.headers,
+      },
       body: JSON.stringify(wire.body(ask)),
       signal: ending.signal,
       connectMs: provider.timeouts.connect * 1_000,
     })
-    if (response.status < 200 || response.status >= 300) throw new RequestFailure(await refused(response, key !== null, now()))
+    if (response.status < 200 || response.status >= 300)
+      throw new RequestFailure(await refused(response, key !== null, now()))
     const requestId = requestIdOf(response.headers)
     yield { type: 'started', provider: provider.id, model: ask.model.id, requestId }
 
@@ -52,7 +70,8 @@ export async function* attempt(wire: Wire, ask: Ask, key: string | null, signal:
     const type = response.headers['content-type'] ?? ''
     if (/text\/html/i.test(type)) throw await notTheProtocol(response)
     // Some servers answer in one piece whatever was asked.
-    if (!ask.stream || (wire.framing === 'events' && /application\/json/i.test(type))) yield* readPlain(response, reader, reply)
+    if (!ask.stream || (wire.framing === 'events' && /application\/json/i.test(type)))
+      yield* readPlain(response, reader, reply)
     else yield* readStream(response, wire, reader, reply, watchdog)
 
     if (reply.fault !== undefined) throw new RequestFailure(faultOf(reply, response, key !== null, now()))
@@ -68,7 +87,13 @@ export async function* attempt(wire: Wire, ask: Ask, key: string | null, signal:
     const failure = failureOf(error, { signal, expired, ask, response })
     if (!failure) throw error
     // What was streamed was billed, so it is counted; a refusal has already told its usage.
-    if (failure.code !== 'provider.stopped' && response && reply.finish === undefined && (reply.hasContent || reply.hasUsage)) yield reply.usageEvent(promptCharacters(ask.request))
+    if (
+      failure.code !== 'provider.stopped' &&
+      response &&
+      reply.finish === undefined &&
+      (reply.hasContent || reply.hasUsage)
+    )
+      yield reply.usageEvent(promptCharacters(ask.request))
     return { ok: false, failure, shown: reply.shown }
   } finally {
     watchdog.stop()
@@ -79,10 +104,18 @@ export async function* attempt(wire: Wire, ask: Ask, key: string | null, signal:
 
 function thinkTags({ model }: Ask): boolean {
   const { thinkTags: quirk = 'auto' } = model.quirks
-  return quirk === 'auto' ? model.provider.kind === 'openai-compatible' || model.provider.kind === 'ollama' : quirk === 'on'
+  return quirk === 'auto'
+    ? model.provider.kind === 'openai-compatible' || model.provider.kind === 'ollama'
+    : quirk === 'on'
 }
 
-async function* readStream(response: NetResponse, wire: Wire, reader: WireReader, reply: Reply, watchdog: Watchdog): AsyncGenerator<ModelEvent> {
+async function* readStream(
+  response: NetResponse,
+  wire: Wire,
+  reader: WireReader,
+  reply: Reply,
+  watchdog: Watchdog,
+): AsyncGenerator<ModelEvent> {
   const messages = messageReader(wire, reader)
   const decoder = new TextDecoder()
   const late = new AbortController()
@@ -129,7 +162,11 @@ async function untilLate<T>(next: Promise<T>, late: AbortSignal): Promise<T | un
   }
 }
 
-type Messages = { feed(text: string): void; /** A last message whose end mark is missing. */ flush(): void; readonly done: boolean }
+type Messages = {
+  feed(text: string): void
+  /** A last message whose end mark is missing. */ flush(): void
+  readonly done: boolean
+}
 
 /** Cuts a stream into messages, wherever its chunks were split (M-45). */
 function messageReader(wire: Wire, reader: WireReader): Messages {
@@ -203,7 +240,12 @@ async function* readPlain(response: NetResponse, reader: WireReader, reply: Repl
 
 async function refused(response: NetResponse, keySent: boolean, now: number): Promise<Failure> {
   const { status, headers } = response
-  if (status < 400) return { code: 'provider.request_rejected', status, text: 'It redirects to another address. Set the final one as base URL.' }
+  if (status < 400)
+    return {
+      code: 'provider.request_rejected',
+      status,
+      text: 'It redirects to another address. Set the final one as base URL.',
+    }
   const said = await text(response, errorBodyLimit).catch((error: unknown) => {
     if (error instanceof NetError && error.fault === 'stopped') throw error
     return ''
@@ -212,23 +254,42 @@ async function refused(response: NetResponse, keySent: boolean, now: number): Pr
 }
 
 function faultOf(reply: Reply, response: NetResponse, keySent: boolean, now: number): Failure {
-  return classify({ status: undefined, headers: response.headers, body: reply.fault, text: JSON.stringify(reply.fault).slice(0, errorBodyLimit) }, keySent, now)
+  return classify(
+    {
+      status: undefined,
+      headers: response.headers,
+      body: reply.fault,
+      text: JSON.stringify(reply.fault).slice(0, errorBodyLimit),
+    },
+    keySent,
+    now,
+  )
 }
 
 async function notTheProtocol(response: NetResponse): Promise<RequestFailure> {
   const page = await text(response, errorBodyLimit)
-  return new RequestFailure({ code: 'provider.protocol_error', text: 'It answered with a web page.', detail: page, status: response.status })
+  return new RequestFailure({
+    code: 'provider.protocol_error',
+    text: 'It answered with a web page.',
+    detail: page,
+    status: response.status,
+  })
 }
 
 /** Undefined where the error is a fault of ours. */
-function failureOf(error: unknown, state: { signal: AbortSignal; expired: Expired | undefined; ask: Ask; response: NetResponse | undefined }): Failure | undefined {
+function failureOf(
+  error: unknown,
+  state: { signal: AbortSignal; expired: Expired | undefined; ask: Ask; response: NetResponse | undefined },
+): Failure | undefined {
   const { signal, expired, ask, response } = state
   if (signal.aborted) return { code: 'provider.stopped' }
   if (expired) return { code: 'provider.stream_stalled', reason: expired }
   if (error instanceof RequestFailure) return error.failure
   if (error instanceof ProtocolFault) return { code: 'provider.protocol_error', text: error.message }
   if (!(error instanceof NetError)) return undefined
-  return response ? { code: 'provider.response_interrupted', providerCode: error.transportCode, detail: error.message } : transportFailure(error, ask.model.provider)
+  return response
+    ? { code: 'provider.response_interrupted', providerCode: error.transportCode, detail: error.message }
+    : transportFailure(error, ask.model.provider)
 }
 
 async function text(response: NetResponse, limit: number): Promise<string> {

@@ -3,11 +3,10 @@ import catalog from './catalog.json' with { type: 'json' }
 import { efforts, type ModelFacts, type Provider, type Quirks } from './config.ts'
 import type { ModelInfo } from './model.ts'
 
-export const catalogDate = catalog.date
-
 /** The models the bundled catalog lists for a kind. */
 export function bundledModels(kind: string): ModelFacts[] {
-  return (catalog.models as unknown as Record<string, ModelFacts[]>)[kind] ?? []
+  const vendor = kind === 'openai-responses' ? 'openai' : kind
+  return (catalog.models as unknown as Record<string, ModelFacts[]>)[vendor] ?? []
 }
 
 /** A dated name such as `gpt-5-2025-08-07` has the facts of the name without its date. */
@@ -17,7 +16,13 @@ function bundledFacts(kind: string, id: string): ModelFacts | undefined {
 }
 
 /** A model as it will be asked: what the picker sees, and what only requests need. */
-export type KnownModel = ModelInfo & { id: string; provider: Provider; stream: boolean; quirks: Quirks; hidden: boolean }
+export type KnownModel = ModelInfo & {
+  id: string
+  provider: Provider
+  stream: boolean
+  quirks: Quirks
+  hidden: boolean
+}
 
 const assumedRemote = 128_000
 const assumedLocal = 8_192
@@ -28,7 +33,11 @@ export function knownModel(provider: Provider, id: string, server: Partial<Model
   const configured: Partial<ModelFacts> = provider.models.find((model) => model.id === id) ?? {}
   const bundled: Partial<ModelFacts> = bundledFacts(provider.kind, id) ?? {}
   const pick = <K extends keyof ModelFacts>(key: K) => configured[key] ?? server?.[key] ?? bundled[key]
-  const sources = [[configured, 'config'], [server ?? {}, 'server'], [bundled, 'catalog']] as const
+  const sources = [
+    [configured, 'config'],
+    [server ?? {}, 'server'],
+    [bundled, 'catalog'],
+  ] as const
   const lengthSource = sources.find(([facts]) => facts.contextLength !== undefined)?.[1] ?? 'assumed'
   const local = provider.loopback || provider.kind === 'demo'
   return {
@@ -51,7 +60,18 @@ export function knownModel(provider: Provider, id: string, server: Partial<Model
 }
 
 /** Without what only this room needs. */
-export function publicInfo({ name, label, contextLength, contextLengthSource, maxOutput, tools, vision, efforts, price, local }: KnownModel): ModelInfo {
+export function publicInfo({
+  name,
+  label,
+  contextLength,
+  contextLengthSource,
+  maxOutput,
+  tools,
+  vision,
+  efforts,
+  price,
+  local,
+}: KnownModel): ModelInfo {
   return { name, label, contextLength, contextLengthSource, maxOutput, tools, vision, efforts, price, local }
 }
 

@@ -2,7 +2,20 @@
 import { isRecord } from './config.ts'
 import type { ModelMessage, UserPart } from './model.ts'
 import { ProtocolFault, type Reply, type ReplyFinish } from './reply.ts'
-import { argumentsOf, base64, hash, imageLeftOut, imagesOfResults, toCallId, toWireName, toWireSchema, withExtra, type Ask, type Wire, type WireReader } from './wire.ts'
+import {
+  argumentsOf,
+  base64,
+  hash,
+  imageLeftOut,
+  imagesOfResults,
+  toCallId,
+  toWireName,
+  toWireSchema,
+  withExtra,
+  type Ask,
+  type Wire,
+  type WireReader,
+} from './wire.ts'
 
 export const chatWire: Wire = {
   path: '/chat/completions',
@@ -27,7 +40,16 @@ function body(ask: Ask): Record<string, unknown> {
       ...(effort === undefined || without.has('effort') ? {} : { reasoning_effort: effort }),
       ...(tools.length === 0
         ? {}
-        : { tools: tools.map((tool) => ({ type: 'function', function: { name: toWireName(tool.name), description: tool.description, parameters: toWireSchema(tool.parameters) } })) }),
+        : {
+            tools: tools.map((tool) => ({
+              type: 'function',
+              function: {
+                name: toWireName(tool.name),
+                description: tool.description,
+                parameters: toWireSchema(tool.parameters),
+              },
+            })),
+          }),
       // Asked not to be stored (M-40); the key groups requests of a session without telling what it is (M-38).
       ...(kind === 'openai' ? { store: false, prompt_cache_key: hash(request.sessionId, 32) } : {}),
     },
@@ -44,15 +66,32 @@ function wireMessages(message: ModelMessage, withoutImages: boolean): unknown[] 
     case 'assistant': {
       const text = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       const calls = message.parts.flatMap((part) =>
-        part.type === 'call' ? [{ id: toCallId(part.callId), type: 'function', function: { name: toWireName(part.name), arguments: JSON.stringify(argumentsOf(part.args)) } }] : [],
+        part.type === 'call'
+          ? [
+              {
+                id: toCallId(part.callId),
+                type: 'function',
+                function: { name: toWireName(part.name), arguments: JSON.stringify(argumentsOf(part.args)) },
+              },
+            ]
+          : [],
       )
       if (text === '' && calls.length === 0) return []
-      return [{ role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
+      return [
+        { role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 ? { tool_calls: calls } : {}) },
+      ]
     }
     case 'tool': {
-      const images = imagesOfResults(message.results).flatMap(({ note, image }): UserPart[] => [{ type: 'text', text: note }, { type: 'image', ...image }])
+      const images = imagesOfResults(message.results).flatMap(({ note, image }): UserPart[] => [
+        { type: 'text', text: note },
+        { type: 'image', ...image },
+      ])
       return [
-        ...message.results.map((result) => ({ role: 'tool', tool_call_id: toCallId(result.callId), content: result.text })),
+        ...message.results.map((result) => ({
+          role: 'tool',
+          tool_call_id: toCallId(result.callId),
+          content: result.text,
+        })),
         ...(images.length > 0 ? [{ role: 'user', content: userContent(images, withoutImages) }] : []),
       ]
     }
@@ -70,7 +109,13 @@ function userContent(parts: UserPart[], withoutImages: boolean): unknown {
 }
 
 const finishes: Record<string, ReplyFinish> = {
-  stop: 'stop', eos: 'stop', end_turn: 'stop', tool_calls: 'tools', function_call: 'tools', length: 'length', content_filter: 'refused',
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  tool_calls: 'tools',
+  function_call: 'tools',
+  length: 'length',
+  content_filter: 'refused',
 }
 
 /** Where servers put reasoning, in the order they are looked at (M-59). */
@@ -119,7 +164,8 @@ class ChatReader implements WireReader {
     const reply = this.#reply
     for (const field of reasoningFields) if (part[field]) reply.reasoning(part[field], field)
     if (Array.isArray(part['reasoning_details'])) {
-      for (const detail of part['reasoning_details']) if (isRecord(detail)) reply.reasoning(detail['text'] ?? detail['summary'], 'reasoning_details')
+      for (const detail of part['reasoning_details'])
+        if (isRecord(detail)) reply.reasoning(detail['text'] ?? detail['summary'], 'reasoning_details')
     }
     const { content } = part
     if (typeof content === 'string') reply.text(content)
@@ -150,5 +196,7 @@ class ChatReader implements WireReader {
 /** llama.cpp counts tokens read against all tokens of the prompt. */
 function percent(progress: Record<string, unknown>): unknown {
   const { processed, total } = progress
-  return typeof processed === 'number' && typeof total === 'number' && total > 0 ? Math.round((processed / total) * 100) : processed
+  return typeof processed === 'number' && typeof total === 'number' && total > 0
+    ? Math.round((processed / total) * 100)
+    : processed
 }

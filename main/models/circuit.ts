@@ -13,7 +13,8 @@ export class Circuits {
   admit(model: string, interactive: boolean, now: number): 'ask' | 'probe' | { openUntil: number } {
     const circuit = this.#circuits.get(model)
     if (!circuit || circuit.state === 'closed') return 'ask'
-    if (!interactive && (circuit.state === 'probing' || now < circuit.openUntil)) return { openUntil: Math.max(circuit.openUntil, now) }
+    if (!interactive && (circuit.state === 'probing' || now < circuit.openUntil))
+      return { openUntil: Math.max(circuit.openUntil, now) }
     circuit.state = 'probing'
     return 'probe'
   }

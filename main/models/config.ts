@@ -5,13 +5,18 @@
 import { z } from 'zod'
 import { isLoopbackHost, isPrivateHost } from '../platform/net.ts'
 
-export const providerKinds = ['openai', 'openai-compatible', 'anthropic', 'ollama', 'demo'] as const
+export const providerKinds = ['openai', 'openai-responses', 'openai-compatible', 'anthropic', 'ollama', 'demo'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const
 
 const tokens = z.number().int().positive()
-const Price = z.object({ input: z.number().nonnegative(), output: z.number().nonnegative(), cacheRead: z.number().nonnegative().optional(), cacheWrite: z.number().nonnegative().optional() })
+const Price = z.object({
+  input: z.number().nonnegative(),
+  output: z.number().nonnegative(),
+  cacheRead: z.number().nonnegative().optional(),
+  cacheWrite: z.number().nonnegative().optional(),
+})
 
 /** Named oddities of a model (models.md 7). */
 const QuirksFields = z.object({
@@ -43,10 +48,19 @@ export type ModelFacts = z.infer<typeof ModelFacts>
 const ProviderFields = z.object({
   kind: z.enum(providerKinds),
   label: z.string().min(1).max(60).optional(),
-  baseUrl: z.url({ protocol: /^https?$/ }).max(2_000).optional(),
-  apiKeyEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/).optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional(),
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+    .optional(),
   apiKey: z.string().min(1).optional(),
-  models: z.array(z.union([z.string().min(1).max(300), ModelFacts])).max(1_000).optional(),
+  models: z
+    .array(z.union([z.string().min(1).max(300), ModelFacts]))
+    .max(1_000)
+    .optional(),
   headers: z.record(z.string().regex(/^[A-Za-z0-9-]+$/), z.string().regex(/^[^\r\n]*$/)).optional(),
   extraBody: z.record(z.string(), z.unknown()).optional(),
   timeouts: z.record(z.string(), z.unknown()).optional(),
@@ -109,11 +123,12 @@ export type ProvidersConfig = {
 const providerId = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 const kindDefaults: Record<ProviderKind, { label: string; baseUrl?: string; keyEnv?: string }> = {
-  'openai': { label: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keyEnv: 'OPENAI_API_KEY' },
-  'anthropic': { label: 'Anthropic', baseUrl: 'https://api.anthropic.com', keyEnv: 'ANTHROPIC_API_KEY' },
-  'ollama': { label: 'Ollama', baseUrl: 'http://127.0.0.1:11434' },
+  openai: { label: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keyEnv: 'OPENAI_API_KEY' },
+  'openai-responses': { label: 'OpenAI', baseUrl: 'https://api.openai.com/v1', keyEnv: 'OPENAI_API_KEY' },
+  anthropic: { label: 'Anthropic', baseUrl: 'https://api.anthropic.com', keyEnv: 'ANTHROPIC_API_KEY' },
+  ollama: { label: 'Ollama', baseUrl: 'http://127.0.0.1:11434' },
   'openai-compatible': { label: '' },
-  'demo': { label: 'Demo', baseUrl: '' },
+  demo: { label: 'Demo', baseUrl: '' },
 }
 
 const remoteTimeouts: Timeouts = { connect: 10, firstToken: 300, idle: 90, total: 600, plain: 300 }
@@ -139,7 +154,8 @@ export function readProvidersConfig(value: unknown): ProvidersConfig {
     } else providers.set(id, read)
   }
   // The demo needs no entry (M-128); one of its own may only rename it.
-  if (!providers.has('demo') && !off.has('demo')) providers.set('demo', readProvider('demo', { kind: 'demo' }, problems) as Provider)
+  if (!providers.has('demo') && !off.has('demo'))
+    providers.set('demo', readProvider('demo', { kind: 'demo' }, problems) as Provider)
 
   const presets = new Map<string, Preset>()
   for (const [name, entry] of Object.entries(field('presets') ?? {})) {
@@ -148,11 +164,20 @@ export function readProvidersConfig(value: unknown): ProvidersConfig {
     else problems.push({ where: `presets.${name}`, problem: sentence(read.error) })
   }
   field('retry')
-  return { providers, off, presets, model: field('model') ?? null, fallback: field('fallback') ?? [], auxModel: field('aux')?.model ?? null, problems }
+  return {
+    providers,
+    off,
+    presets,
+    model: field('model') ?? null,
+    fallback: field('fallback') ?? [],
+    auxModel: field('aux')?.model ?? null,
+    problems,
+  }
 }
 
 function readProvider(id: string, entry: unknown, problems: ProvidersConfig['problems']): Provider | string {
-  if (!providerId.test(id)) return 'The name must be 1 to 32 small letters, digits or dashes, and not start with a dash.'
+  if (!providerId.test(id))
+    return 'The name must be 1 to 32 small letters, digits or dashes, and not start with a dash.'
   const read = ProviderFields.safeParse(entry)
   if (!read.success) return sentence(read.error)
   for (const key of Object.keys(entry as object)) {

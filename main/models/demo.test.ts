@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readProvidersConfig } from './config.ts'
 import type { AssistantPart, ModelMessage, ToolResultPart } from './model.ts'
 import { createModels } from './models.ts'
-import { hear, joined, readFile as readFileTool, request, types } from './testing.ts'
+import { hear, joined, readFile as readFileTool, request, types } from '../../e2e/model-server/scripted-models.ts'
 
 const config = readProvidersConfig({})
 const models = createModels({ config: () => config, secret: async () => null, env: {} })
@@ -36,7 +36,13 @@ async function play(messages: ModelMessage[], denied: string[] = []): Promise<{ 
       if (event.type !== 'callDone' || !('args' in event)) continue
       calls.push(event.name)
       parts.push({ type: 'call', callId: event.id, name: event.name, args: event.args })
-      results.push({ callId: event.id, name: event.name, ...(denied.includes(event.name) ? { text: 'Denied.', isError: true } : await runTool(event.name, event.args as Record<string, string>)) })
+      results.push({
+        callId: event.id,
+        name: event.name,
+        ...(denied.includes(event.name)
+          ? { text: 'Denied.', isError: true }
+          : await runTool(event.name, event.args as Record<string, string>)),
+      })
     }
     messages.push({ role: 'assistant', parts })
     if (results.length === 0) return { calls, answer: joined(events, 'text') }
@@ -52,7 +58,10 @@ async function runTool(name: string, args: Record<string, string>): Promise<{ te
       const path = join(workspace, args['path']!)
       const before = await readFile(path, 'utf8')
       if (before.split(args['old_text']!).length !== 2) return { text: 'No single match.', isError: true }
-      await writeFile(path, before.replace(args['old_text']!, () => args['new_text']!))
+      await writeFile(
+        path,
+        before.replace(args['old_text']!, () => args['new_text']!),
+      )
     }
     if (name === 'shell') return await testWorkspace(args['command']!)
     return { text: 'ok', isError: false }
@@ -66,7 +75,9 @@ let imports = 0
 /** Whether the workspace's one broken expectation holds now; stands for the output of its tests. */
 async function testWorkspace(command: string): Promise<{ text: string; isError: boolean }> {
   expect(command).toBe('node --test')
-  const { splitBill } = await import(/* @vite-ignore */ `${pathToFileURL(join(workspace, 'src/split.js')).href}?${(imports += 1)}`)
+  const { splitBill } = await import(
+    /* @vite-ignore */ `${pathToFileURL(join(workspace, 'src/split.js')).href}?${(imports += 1)}`
+  )
   const shares: number[] = splitBill(1000, 3)
   return { text: String(shares), isError: shares.reduce((sum, share) => sum + share, 0) !== 1_000 }
 }
@@ -74,7 +85,17 @@ async function testWorkspace(command: string): Promise<{ text: string; isError: 
 test('M-128 the tour plans, reads, tests, edits and tests again, and the bug is gone', async () => {
   expect(await testWorkspace('node --test')).toMatchObject({ isError: true })
   const { calls, answer } = await play([user('Fix the failing test')])
-  expect(calls).toEqual(['update_plan', 'read_file', 'read_file', 'shell', 'update_plan', 'edit_file', 'update_plan', 'shell', 'update_plan'])
+  expect(calls).toEqual([
+    'update_plan',
+    'read_file',
+    'read_file',
+    'shell',
+    'update_plan',
+    'edit_file',
+    'update_plan',
+    'shell',
+    'update_plan',
+  ])
   expect(answer).toContain('scripted')
   expect(await testWorkspace('node --test')).toMatchObject({ isError: false })
 })
@@ -90,7 +111,10 @@ test('M-128 the tour copes with a denied edit, denied commands, a fixed workspac
 test('M-128 a later question gets a short answer that says how to connect a model; a steer starts nothing anew', async () => {
   const messages = [user('go')]
   await play(messages)
-  expect(await play([...messages, user('What is the meaning of life?')])).toMatchObject({ calls: [], answer: expect.stringContaining('Settings, Models') })
+  expect(await play([...messages, user('What is the meaning of life?')])).toMatchObject({
+    calls: [],
+    answer: expect.stringContaining('Settings, Models'),
+  })
   const steered = messages.slice(0, 3)
   const { calls } = await play([...steered, user('be quick')])
   expect(calls).not.toContain('read_file')
@@ -102,7 +126,12 @@ test('M-128 the echo repeats, the pace is 40 deltas a second, and a stop ends it
   expect(joined(await hear(models, request('one two  three', { model: 'demo/echo' })), 'text')).toBe('one two  three')
   expect(performance.now() - begun).toBeGreaterThan(50)
   const stop = new AbortController()
-  const events = await hear(models, request('one two three', { model: 'demo/echo' }), (event) => event.type === 'text' && stop.abort(), stop.signal)
+  const events = await hear(
+    models,
+    request('one two three', { model: 'demo/echo' }),
+    (event) => event.type === 'text' && stop.abort(),
+    stop.signal,
+  )
   expect(types(events)).toEqual(['started', 'text', 'error'])
   expect(events.at(-1)).toMatchObject({ error: { code: 'provider.stopped' } })
 })

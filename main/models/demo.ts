@@ -16,7 +16,8 @@ const bug = 'Array.from({ length: people }, () => share)'
 const edit = {
   path: source,
   old_text: `  return ${bug}`,
-  new_text: '  const rest = cents % people\n  return Array.from({ length: people }, (_, i) => share + (i < rest ? 1 : 0))',
+  new_text:
+    '  const rest = cents % people\n  return Array.from({ length: people }, (_, i) => share + (i < rest ? 1 : 0))',
 }
 const runTests = { name: 'shell', args: { command: 'node --test' } }
 
@@ -35,13 +36,22 @@ type Result = ToolResultPart & { args: Record<string, unknown> }
 
 /** The prompt of the current turn and what its calls have brought so far; a steer between steps starts no new turn. */
 function turnOf(messages: ModelMessage[]): { prompt: string; first: boolean; results: Result[] } {
-  const starts = messages.flatMap((message, i) => (message.role === 'user' && messages[i - 1]?.role !== 'tool' ? [i] : []))
+  const starts = messages.flatMap((message, i) =>
+    message.role === 'user' && messages[i - 1]?.role !== 'tool' ? [i] : [],
+  )
   const start = starts.at(-1) ?? 0
   const opening = messages[start]
-  const prompt = opening?.role === 'user' ? opening.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ') : ''
+  const prompt =
+    opening?.role === 'user' ? opening.parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ') : ''
   const turn = messages.slice(start)
-  const args = new Map(turn.flatMap((message) => (message.role === 'assistant' ? message.parts : [])).flatMap((part) => (part.type === 'call' ? [[part.callId, isRecord(part.args) ? part.args : {}]] : [])))
-  const results = turn.flatMap((message) => (message.role === 'tool' ? message.results : [])).map((result) => ({ ...result, args: args.get(result.callId) ?? {} }))
+  const args = new Map(
+    turn
+      .flatMap((message) => (message.role === 'assistant' ? message.parts : []))
+      .flatMap((part) => (part.type === 'call' ? [[part.callId, isRecord(part.args) ? part.args : {}]] : [])),
+  )
+  const results = turn
+    .flatMap((message) => (message.role === 'tool' ? message.results : []))
+    .map((result) => ({ ...result, args: args.get(result.callId) ?? {} }))
   return { prompt, first: starts.length < 2, results }
 }
 
@@ -49,7 +59,9 @@ function tourBeat(messages: ModelMessage[], hasTools: boolean): Beat {
   const { prompt, first, results } = turnOf(messages)
   if (!hasTools) return { text: 'A tour of Lathe' }
   if (!first && results.length === 0 && !/\b(tour|demo|test|fix|bug|again)\b/i.test(prompt)) {
-    return { text: `I am the **demo**: a script, not a model, so I cannot answer that. Say *tour* and I will show the tour again.\n\n${connect}` }
+    return {
+      text: `I am the **demo**: a script, not a model, so I cannot answer that. Say *tour* and I will show the tour again.\n\n${connect}`,
+    }
   }
   const of = (name: string) => results.filter((result) => result.name === name)
   const read = of('read_file').find(({ args }) => args['path'] === source)
@@ -59,27 +71,43 @@ function tourBeat(messages: ModelMessage[], hasTools: boolean): Beat {
     return {
       reasoning: 'This is a scripted tour. First a look at the code, then the failing test.',
       text: 'This is the **demo**: everything I say is scripted, but the tools are real. I will look at the code first.',
-      calls: [plan('active', 'pending', 'pending'), { name: 'read_file', args: { path: source } }, { name: 'read_file', args: { path: 'test/split.js' } }],
+      calls: [
+        plan('active', 'pending', 'pending'),
+        { name: 'read_file', args: { path: source } },
+        { name: 'read_file', args: { path: 'test/split.js' } },
+      ],
     }
   }
   if (read.isError) {
-    return { text: `I am the **demo**, a script that only knows the demo workspace, and \`${source}\` could not be read here. Open the demo workspace from the welcome page to see the whole tour.\n\n${connect}` }
+    return {
+      text: `I am the **demo**, a script that only knows the demo workspace, and \`${source}\` could not be read here. Open the demo workspace from the welcome page to see the whole tour.\n\n${connect}`,
+    }
   }
-  if (runs.length === 0) return { text: 'The function rounds every share down. Let me see what the tests say.', calls: [runTests] }
-  if (!read.text.includes(bug)) return { text: `The bug of the demo is fixed here already: \`splitBill\` hands out the leftover cents, and the tests ran above.\n\n${connect}` }
+  if (runs.length === 0)
+    return { text: 'The function rounds every share down. Let me see what the tests say.', calls: [runTests] }
+  if (!read.text.includes(bug))
+    return {
+      text: `The bug of the demo is fixed here already: \`splitBill\` hands out the leftover cents, and the tests ran above.\n\n${connect}`,
+    }
   if (!edited) {
     return {
       reasoning: 'Rounding down loses the remainder. The first people pay one cent more until nothing is left.',
-      text: runs[0]!.isError ? 'The tests do not pass, or could not run. The fix is clear from the code: the leftover cents must be handed out.' : 'As expected: `splitBill(1000, 3)` adds up to 999. The leftover cents must be handed out.',
+      text: runs[0]!.isError
+        ? 'The tests do not pass, or could not run. The fix is clear from the code: the leftover cents must be handed out.'
+        : 'As expected: `splitBill(1000, 3)` adds up to 999. The leftover cents must be handed out.',
       calls: [plan('done', 'active', 'pending'), { name: 'edit_file', args: edit }],
     }
   }
   if (edited.isError) {
-    return { text: `The edit was not made, so \`${source}\` is unchanged. This is what I would have written:\n\n\`\`\`js\n${edit.new_text}\n\`\`\`\n\nAsk again and allow the edit to see the rest of the tour.\n\n${connect}` }
+    return {
+      text: `The edit was not made, so \`${source}\` is unchanged. This is what I would have written:\n\n\`\`\`js\n${edit.new_text}\n\`\`\`\n\nAsk again and allow the edit to see the rest of the tour.\n\n${connect}`,
+    }
   }
   if (runs.length === 1) return { text: 'Now the tests again.', calls: [plan('done', 'done', 'active'), runTests] }
   if (of('update_plan').length < 4) return { text: '', calls: [plan('done', 'done', 'done')] }
-  const tested = runs.at(-1)!.isError ? 'The tests could not be run to the end; their output is above.' : 'The tests ran after the change; their output is above.'
+  const tested = runs.at(-1)!.isError
+    ? 'The tests could not be run to the end; their output is above.'
+    : 'The tests ran after the change; their output is above.'
   return {
     text: `### Done\n\n\`splitBill\` lost the cents left over by rounding down. It now gives one more cent to the first people until nothing is left:\n\n| bill | people | before | now |\n|---|---|---|---|\n| 1000 | 3 | 333, 333, 333 | 334, 333, 333 |\n\n${tested} See the change under **Changes**; undo it from there.\n\nThat was the tour, and all of it was scripted. ${connect}`,
   }
@@ -118,6 +146,17 @@ export async function* demoAnswer(ask: Ask, signal: AbortSignal): AsyncGenerator
     yield { type: 'call', index, id, name, argsDelta: JSON.stringify(args) }
   }
   for (const { id, name, args } of calls) yield { type: 'callDone', id, name, args }
-  yield { type: 'usage', usage: { input: 500 + 200 * step, output: deltas + 40 * calls.length, reasoning: null, cacheRead: null, cacheWrite: null, total: null, estimated: true } }
+  yield {
+    type: 'usage',
+    usage: {
+      input: 500 + 200 * step,
+      output: deltas + 40 * calls.length,
+      reasoning: null,
+      cacheRead: null,
+      cacheWrite: null,
+      total: null,
+      estimated: true,
+    },
+  }
   return { ok: true, reason: calls.length > 0 ? 'tools' : 'stop', empty: false, word: '', requestId: undefined }
 }

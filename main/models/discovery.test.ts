@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { startModelServer, type ModelServer, type ModelServerOptions } from '../../e2e/model-server/server.ts'
 import { readProvidersConfig } from './config.ts'
 import { Discovery, probe, probePlaces } from './discovery.ts'
-import { bench, hear, request } from './testing.ts'
+import { bench, hear, request } from '../../e2e/model-server/scripted-models.ts'
 
 const servers: ModelServer[] = []
 const signal = new AbortController().signal
@@ -17,7 +17,10 @@ async function serve(options: ModelServerOptions): Promise<ModelServer> {
   return server
 }
 
-const compatible = (server: ModelServer) => readProvidersConfig({ providers: { lab: { kind: 'openai-compatible', baseUrl: server.baseUrl } } }).providers.get('lab')!
+const compatible = (server: ModelServer) =>
+  readProvidersConfig({ providers: { lab: { kind: 'openai-compatible', baseUrl: server.baseUrl } } }).providers.get(
+    'lab',
+  )!
 const lists = (server: ModelServer) => server.requests.filter(({ path }) => path === '/v1/models').length
 
 test('M-13 a list is asked for once, stays fresh for 5 minutes, and outlives a failure', async () => {
@@ -34,7 +37,11 @@ test('M-13 a list is asked for once, stays fresh for 5 minutes, and outlives a f
   await server.close()
   servers.length = 0
   await discovery.refresh(lab, null, signal)
-  expect(discovery.known(lab, null)).toMatchObject({ models: [{ id: 'a' }], stale: true, reason: expect.stringContaining('No server answers') })
+  expect(discovery.known(lab, null)).toMatchObject({
+    models: [{ id: 'a' }],
+    stale: true,
+    reason: expect.stringContaining('No server answers'),
+  })
 })
 
 test('M-13 after a failure there is no new try for 30 s', async () => {
@@ -73,7 +80,10 @@ test('M-14 an answer to a question of before a key change is not kept', async ()
 
 test('M-15 servers are told apart by what they speak', async () => {
   const ollama = await serve({ routes: { '/api/tags': { models: [{ name: 'qwen3:8b' }] } } })
-  const llama = await serve({ models: ['gguf'], routes: { '/props': { default_generation_settings: { n_ctx: 16_384 } } } })
+  const llama = await serve({
+    models: ['gguf'],
+    routes: { '/props': { default_generation_settings: { n_ctx: 16_384 } } },
+  })
   const studio = await serve({ models: ['s'], routes: { '/api/v0/models': { data: [{ id: 's' }] } } })
   const found = await probe([ollama.url, llama.url, studio.url, 'http://127.0.0.1:1'], signal)
   expect(found).toEqual([
@@ -81,24 +91,48 @@ test('M-15 servers are told apart by what they speak', async () => {
     { kind: 'openai-compatible', baseUrl: llama.baseUrl, label: 'llama.cpp', models: ['gguf'] },
     { kind: 'openai-compatible', baseUrl: studio.baseUrl, label: 'LM Studio', models: ['s'] },
   ])
-  expect(probePlaces('0.0.0.0:11500')).toEqual(['http://127.0.0.1:11434', 'http://127.0.0.1:1234', 'http://127.0.0.1:8080', 'http://127.0.0.1:11500'])
+  expect(probePlaces('0.0.0.0:11500')).toEqual([
+    'http://127.0.0.1:11434',
+    'http://127.0.0.1:1234',
+    'http://127.0.0.1:8080',
+    'http://127.0.0.1:11500',
+  ])
 })
 
 test('M-16 Ollama is told the context length that is counted with, at most 32,768', async () => {
   const show = { capabilities: ['tools', 'thinking'], model_info: { 'qwen3.context_length': 131_072 } }
-  const { server, models } = await bench('ollama', [{ emit: [{ text: 'a' }], repeat: 2 }], { server: { routes: { '/api/show': show } } })
+  const { server, models } = await bench('ollama', [{ emit: [{ text: 'a' }], repeat: 2 }], {
+    server: { routes: { '/api/show': show } },
+  })
   servers.push(server)
   await hear(models, request())
   expect(server.asked()[0]?.body.options.num_ctx).toBe(32_768)
-  expect(models.resolve('lab/m')).toMatchObject({ contextLength: 32_768, contextLengthSource: 'server', tools: true, vision: false })
+  expect(models.resolve('lab/m')).toMatchObject({
+    contextLength: 32_768,
+    contextLengthSource: 'server',
+    tools: true,
+    vision: false,
+  })
 })
 
 test('M-17 M-18 M-19 what local servers say of context, vision and embeddings counts', async () => {
   const studio = await bench('openai-compatible', [], {
-    server: { routes: { '/api/v0/models': { data: [{ id: 'loaded', loaded_context_length: 5_000, max_context_length: 9_000 }, { id: 'e', type: 'embeddings' }] } } },
+    server: {
+      routes: {
+        '/api/v0/models': {
+          data: [
+            { id: 'loaded', loaded_context_length: 5_000, max_context_length: 9_000 },
+            { id: 'e', type: 'embeddings' },
+          ],
+        },
+      },
+    },
   })
   const llama = await bench('openai-compatible', [], {
-    server: { models: [{ id: 'm', meta: { n_ctx_train: 131_072 } }], routes: { '/props': { default_generation_settings: { n_ctx: 16_384 }, modalities: { vision: true } } } },
+    server: {
+      models: [{ id: 'm', meta: { n_ctx_train: 131_072 } }],
+      routes: { '/props': { default_generation_settings: { n_ctx: 16_384 }, modalities: { vision: true } } },
+    },
   })
   const vllm = await bench('openai-compatible', [], { server: { models: [{ id: 'm', max_model_len: 40_000 }] } })
   servers.push(studio.server, llama.server, vllm.server)

@@ -17,7 +17,13 @@ export type ServerList = {
   stale: boolean
 }
 
-type Cached = { models: ServerFacts[]; at: number; failedAt: number; reason: string | null; inFlight: Promise<void> | undefined }
+type Cached = {
+  models: ServerFacts[]
+  at: number
+  failedAt: number
+  reason: string | null
+  inFlight: Promise<void> | undefined
+}
 
 const fresh = 5 * 60_000
 const usable = 24 * 60 * 60_000
@@ -69,7 +75,13 @@ export class Discovery {
   async refresh(provider: Provider, key: string | null, signal: AbortSignal): Promise<void> {
     if (provider.kind === 'demo') return
     const name = this.#keyOf(provider, key)
-    const cached: Cached = this.#lists.get(name) ?? { models: [], at: 0, failedAt: 0, reason: null, inFlight: undefined }
+    const cached: Cached = this.#lists.get(name) ?? {
+      models: [],
+      at: 0,
+      failedAt: 0,
+      reason: null,
+      inFlight: undefined,
+    }
     const now = this.#now()
     if (cached.inFlight) return cached.inFlight
     if (now - cached.at < fresh || now - cached.failedAt < afterFailure) return
@@ -77,20 +89,28 @@ export class Discovery {
     this.#lists.set(name, cached)
     if (this.#lists.size > keyLimit) this.#lists.delete(this.#lists.keys().next().value!)
     const generation = this.#generation
-    cached.inFlight = listOf(provider, key, signal).then(
-      (models) => {
-        if (generation === this.#generation) Object.assign(cached, { models, at: this.#now(), failedAt: 0, reason: null })
-        else this.#lists.delete(name)
-      },
-      (error: Error) => {
-        if (!signal.aborted) Object.assign(cached, { failedAt: this.#now(), reason: error.message })
-      },
-    ).finally(() => (cached.inFlight = undefined))
+    cached.inFlight = listOf(provider, key, signal)
+      .then(
+        (models) => {
+          if (generation === this.#generation)
+            Object.assign(cached, { models, at: this.#now(), failedAt: 0, reason: null })
+          else this.#lists.delete(name)
+        },
+        (error: Error) => {
+          if (!signal.aborted) Object.assign(cached, { failedAt: this.#now(), reason: error.message })
+        },
+      )
+      .finally(() => (cached.inFlight = undefined))
     return cached.inFlight
   }
 
   /** Asks a server on this machine about one model, once; undefined where it says nothing. */
-  async describe(provider: Provider, id: string, key: string | null, signal: AbortSignal): Promise<Partial<ModelFacts> | undefined> {
+  async describe(
+    provider: Provider,
+    id: string,
+    key: string | null,
+    signal: AbortSignal,
+  ): Promise<Partial<ModelFacts> | undefined> {
     if (provider.kind === 'ollama') {
       const name = `${provider.id} ${provider.baseUrl} ${id}`
       const facts = this.#described.get(name) ?? (await showOllama(provider, id, key, signal))
@@ -110,20 +130,33 @@ export class Discovery {
 async function listOf(provider: Provider, key: string | null, signal: AbortSignal): Promise<ServerFacts[]> {
   const get = (path: string, ms = listMs) => getJson(provider, path, key, signal, ms)
   if (provider.kind === 'ollama') return modelsOfOllama(await get('/api/tags'))
-  if (provider.kind === 'anthropic') return entries((await get('/v1/models?limit=1000'))?.['data'], (model) => ({ id: model.id, ...(typeof model['display_name'] === 'string' ? { label: model['display_name'] } : {}) }))
+  if (provider.kind === 'anthropic')
+    return entries((await get('/v1/models?limit=1000'))?.['data'], (model) => ({
+      id: model.id,
+      ...(typeof model['display_name'] === 'string' ? { label: model['display_name'] } : {}),
+    }))
   if (provider.loopback) {
     const studio = await modelsOfStudio((path) => get(path, probeMs).catch(() => undefined))
     if (studio) return studio
   }
   // No list is no error: any model id may be typed (M-19).
   const models = entries((await get('/models'))?.['data'], compatibleFacts)
-  const props = provider.loopback ? await get(`${new URL(provider.baseUrl).origin}/props`, probeMs).catch(() => undefined) : undefined
+  const props = provider.loopback
+    ? await get(`${new URL(provider.baseUrl).origin}/props`, probeMs).catch(() => undefined)
+    : undefined
   return props ? models.map((model) => ({ ...model, ...llamaFacts(props) })) : models
 }
 
-function entries(list: unknown, facts: (entry: Record<string, unknown> & { id: string }) => ServerFacts): ServerFacts[] {
+function entries(
+  list: unknown,
+  facts: (entry: Record<string, unknown> & { id: string }) => ServerFacts,
+): ServerFacts[] {
   if (!Array.isArray(list)) return []
-  return list.filter((entry): entry is Record<string, unknown> & { id: string } => isRecord(entry) && typeof entry['id'] === 'string').map(facts)
+  return list
+    .filter(
+      (entry): entry is Record<string, unknown> & { id: string } => isRecord(entry) && typeof entry['id'] === 'string',
+    )
+    .map(facts)
 }
 
 function positive(...values: unknown[]): number | undefined {
@@ -132,7 +165,14 @@ function positive(...values: unknown[]): number | undefined {
 
 function compatibleFacts(entry: Record<string, unknown> & { id: string }): ServerFacts {
   const meta = isRecord(entry['meta']) ? entry['meta'] : {}
-  const contextLength = positive(entry['context_length'], entry['max_model_len'], entry['context_window'], entry['max_context_length'], meta['n_ctx'], meta['n_ctx_train'])
+  const contextLength = positive(
+    entry['context_length'],
+    entry['max_model_len'],
+    entry['context_window'],
+    entry['max_context_length'],
+    meta['n_ctx'],
+    meta['n_ctx_train'],
+  )
   return { id: entry.id, ...(contextLength === undefined ? {} : { contextLength }) }
 }
 
@@ -148,21 +188,48 @@ function llamaFacts(props: Record<string, unknown>): Partial<ModelFacts> {
 }
 
 /** LM Studio: the loaded context length counts, else the maximum; embedding models are hidden (M-17). */
-async function modelsOfStudio(get: (path: string) => Promise<Record<string, unknown> | undefined>): Promise<ServerFacts[] | undefined> {
+async function modelsOfStudio(
+  get: (path: string) => Promise<Record<string, unknown> | undefined>,
+): Promise<ServerFacts[] | undefined> {
   const newer = await get('/../api/v1/models')
   if (Array.isArray(newer?.['models'])) {
-    return newer['models'].filter((entry) => isRecord(entry) && typeof entry['key'] === 'string').map((entry) => {
-      const loaded = Array.isArray(entry.loaded_instances) ? entry.loaded_instances[0] : undefined
-      const able = isRecord(entry.capabilities) ? entry.capabilities : {}
-      return studioFacts(entry.key, entry.display_name, positive(loaded?.config?.context_length, entry.max_context_length), entry.type, able['vision'], able['trained_for_tool_use'])
-    })
+    return newer['models']
+      .filter((entry) => isRecord(entry) && typeof entry['key'] === 'string')
+      .map((entry) => {
+        const loaded = Array.isArray(entry.loaded_instances) ? entry.loaded_instances[0] : undefined
+        const able = isRecord(entry.capabilities) ? entry.capabilities : {}
+        return studioFacts(
+          entry.key,
+          entry.display_name,
+          positive(loaded?.config?.context_length, entry.max_context_length),
+          entry.type,
+          able['vision'],
+          able['trained_for_tool_use'],
+        )
+      })
   }
   const older = await get('/../api/v0/models')
   if (!Array.isArray(older?.['data'])) return undefined
-  return entries(older['data'], (entry) => studioFacts(entry.id, undefined, positive(entry['loaded_context_length'], entry['max_context_length']), entry['type'], entry['type'] === 'vlm', undefined))
+  return entries(older['data'], (entry) =>
+    studioFacts(
+      entry.id,
+      undefined,
+      positive(entry['loaded_context_length'], entry['max_context_length']),
+      entry['type'],
+      entry['type'] === 'vlm',
+      undefined,
+    ),
+  )
 }
 
-function studioFacts(id: string, label: unknown, contextLength: number | undefined, type: unknown, vision: unknown, tools: unknown): ServerFacts {
+function studioFacts(
+  id: string,
+  label: unknown,
+  contextLength: number | undefined,
+  type: unknown,
+  vision: unknown,
+  tools: unknown,
+): ServerFacts {
   return {
     id,
     ...(typeof label === 'string' ? { label } : {}),
@@ -174,36 +241,73 @@ function studioFacts(id: string, label: unknown, contextLength: number | undefin
 }
 
 function modelsOfOllama(tags: Record<string, unknown> | undefined): ServerFacts[] {
-  return (Array.isArray(tags?.['models']) ? tags['models'] : []).flatMap((model) => (isRecord(model) && typeof model['name'] === 'string' ? [{ id: model['name'] }] : []))
+  return (Array.isArray(tags?.['models']) ? tags['models'] : []).flatMap((model) =>
+    isRecord(model) && typeof model['name'] === 'string' ? [{ id: model['name'] }] : [],
+  )
 }
 
-async function showOllama(provider: Provider, id: string, key: string | null, signal: AbortSignal): Promise<Partial<ModelFacts> | undefined> {
+async function showOllama(
+  provider: Provider,
+  id: string,
+  key: string | null,
+  signal: AbortSignal,
+): Promise<Partial<ModelFacts> | undefined> {
   const shown = await getJson(provider, '/api/show', key, signal, 1_000, { model: id }).catch(() => undefined)
   if (!shown) return undefined
   const able = Array.isArray(shown['capabilities']) ? shown['capabilities'] : undefined
   const info = isRecord(shown['model_info']) ? shown['model_info'] : {}
-  const trained = positive(...Object.entries(info).flatMap(([name, value]) => (name.endsWith('.context_length') ? [value] : [])))
+  const trained = positive(
+    ...Object.entries(info).flatMap(([name, value]) => (name.endsWith('.context_length') ? [value] : [])),
+  )
   return {
     ...(trained === undefined ? {} : { contextLength: Math.min(trained, ollamaContext) }),
-    ...(able ? { tools: able.includes('tools'), vision: able.includes('vision'), ...(able.includes('thinking') ? {} : { efforts: [] }) } : {}),
+    ...(able
+      ? {
+          tools: able.includes('tools'),
+          vision: able.includes('vision'),
+          ...(able.includes('thinking') ? {} : { efforts: [] }),
+        }
+      : {}),
   }
 }
 
 /** `path` is under the base URL, or a whole address of the same origin. Undefined for 404. */
 async function getJson(
-  provider: Provider, path: string, key: string | null, signal: AbortSignal, ms: number, body?: unknown,
+  provider: Provider,
+  path: string,
+  key: string | null,
+  signal: AbortSignal,
+  ms: number,
+  body?: unknown,
 ): Promise<Record<string, unknown> | undefined> {
-  const url = path.startsWith('http') ? path : path.startsWith('/../') ? new URL(path.slice(3), provider.baseUrl).href : provider.baseUrl + path
-  const auth: Record<string, string> = key === null ? {} : provider.kind === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` }
+  const url = path.startsWith('http')
+    ? path
+    : path.startsWith('/../')
+      ? new URL(path.slice(3), provider.baseUrl).href
+      : provider.baseUrl + path
+  const auth: Record<string, string> =
+    key === null ? {} : provider.kind === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ms)])
   let response
   try {
     response = await send({
-      url, method: body === undefined ? 'GET' : 'POST', signal: limit, connectMs: ms, body: body === undefined ? undefined : JSON.stringify(body),
-      headers: { 'accept': 'application/json', 'content-type': 'application/json', ...(provider.kind === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}), ...auth, ...provider.headers },
+      url,
+      method: body === undefined ? 'GET' : 'POST',
+      signal: limit,
+      connectMs: ms,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...(provider.kind === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}),
+        ...auth,
+        ...provider.headers,
+      },
     })
   } catch {
-    throw new Error(provider.loopback ? `No server answers at ${provider.baseUrl}.` : `${provider.label} could not be reached.`)
+    throw new Error(
+      provider.loopback ? `No server answers at ${provider.baseUrl}.` : `${provider.label} could not be reached.`,
+    )
   }
   const decoder = new TextDecoder()
   let text = ''
@@ -212,7 +316,8 @@ async function getJson(
     if (text.length > bodyLimit) throw new Error(`The model list of ${provider.label} is too long.`)
   }
   if (response.status === 404) return undefined
-  if (response.status === 401 || response.status === 403) throw new Error(key === null ? `${provider.label} wants a key.` : `${provider.label} refused the key.`)
+  if (response.status === 401 || response.status === 403)
+    throw new Error(key === null ? `${provider.label} wants a key.` : `${provider.label} refused the key.`)
   if (response.status !== 200) throw new Error(`${provider.label} answered with status ${response.status}.`)
   let value: unknown
   try {
@@ -242,10 +347,20 @@ export async function probe(places: string[], signal: AbortSignal): Promise<Foun
 }
 
 async function identify(origin: string, signal: AbortSignal): Promise<FoundServer | undefined> {
-  const server = { id: 'probe', label: origin, kind: 'openai-compatible', baseUrl: origin, headers: {}, loopback: true } as unknown as Provider
+  const server = {
+    id: 'probe',
+    label: origin,
+    kind: 'openai-compatible',
+    baseUrl: origin,
+    headers: {},
+    loopback: true,
+  } as unknown as Provider
   const get = (path: string) => getJson(server, path, null, signal, probeMs).catch(() => undefined)
-  const [tags, newer, older, props, list] = await Promise.all(['/api/tags', '/api/v1/models', '/api/v0/models', '/props', '/v1/models'].map(get))
-  if (Array.isArray(tags?.['models'])) return { kind: 'ollama', baseUrl: origin, label: 'Ollama', models: modelsOfOllama(tags).map(({ id }) => id) }
+  const [tags, newer, older, props, list] = await Promise.all(
+    ['/api/tags', '/api/v1/models', '/api/v0/models', '/props', '/v1/models'].map(get),
+  )
+  if (Array.isArray(tags?.['models']))
+    return { kind: 'ollama', baseUrl: origin, label: 'Ollama', models: modelsOfOllama(tags).map(({ id }) => id) }
   const models = entries(list?.['data'], compatibleFacts).map(({ id }) => id)
   const compatible = { kind: 'openai-compatible', baseUrl: `${origin}/v1`, models } as const
   if (Array.isArray(newer?.['models']) || Array.isArray(older?.['data'])) return { ...compatible, label: 'LM Studio' }

@@ -6,8 +6,16 @@ import { retryAfter } from './retry-after.ts'
 
 const now = Date.parse('2026-01-01T00:00:00Z')
 
-function failed(status: number | undefined, body: unknown, options: { headers?: Record<string, string>; key?: boolean } = {}): Failure {
-  return classify({ status, headers: options.headers ?? {}, body, text: JSON.stringify(body) }, options.key ?? true, now)
+function failed(
+  status: number | undefined,
+  body: unknown,
+  options: { headers?: Record<string, string>; key?: boolean } = {},
+): Failure {
+  return classify(
+    { status, headers: options.headers ?? {}, body, text: JSON.stringify(body) },
+    options.key ?? true,
+    now,
+  )
 }
 
 const error = (fields: Record<string, unknown>) => ({ error: { message: 'no', ...fields } })
@@ -26,9 +34,21 @@ describe('M-68 M-69 the code of a failure', () => {
     [529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }, 'provider.unavailable'],
     [408, 'timeout', 'provider.unavailable'],
     [400, error({ code: 'context_length_exceeded' }), 'provider.context_overflow'],
-    [400, error({ type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' }), 'provider.context_overflow'],
-    [400, error({ type: 'exceed_context_size_error', message: 'the request exceeds the available context size' }), 'provider.context_overflow'],
-    [400, error({ message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }), 'provider.carrier_rejected'],
+    [
+      400,
+      error({ type: 'invalid_request_error', message: 'prompt is too long: 210000 tokens > 200000 maximum' }),
+      'provider.context_overflow',
+    ],
+    [
+      400,
+      error({ type: 'exceed_context_size_error', message: 'the request exceeds the available context size' }),
+      'provider.context_overflow',
+    ],
+    [
+      400,
+      error({ message: 'messages.1.content.0: Invalid `signature` in `thinking` block' }),
+      'provider.carrier_rejected',
+    ],
     [400, error({ message: 'Your credit balance is too low to access the API' }), 'provider.quota_exhausted'],
     [400, error({ message: 'file not found: a tool said so' }), 'provider.request_rejected'],
     [400, { error: 'this model does not support images' }, 'provider.input_rejected'],
@@ -44,7 +64,9 @@ describe('M-68 M-69 the code of a failure', () => {
   })
 
   test('on this machine a refused connection means the server is off, and no word of a key', () => {
-    const { providers } = readProvidersConfig({ providers: { lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' }, far: { kind: 'openai' } } })
+    const { providers } = readProvidersConfig({
+      providers: { lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' }, far: { kind: 'openai' } },
+    })
     const broken = new NetError('broken', 'connect ECONNREFUSED', 'ECONNREFUSED')
     const local = modelError(transportFailure(broken, providers.get('lab')!), providers.get('lab')!, 'm', null)
     expect(local).toMatchObject({ code: 'provider.local_server_off', providerCode: 'ECONNREFUSED' })
@@ -64,14 +86,24 @@ test.each([
 })
 
 test('M-67 an error is bounded, free of markup and keys, and never empty', () => {
-  const provider = readProvidersConfig({ providers: { lab: { kind: 'openai-compatible', baseUrl: 'https://lab.example' } } }).providers.get('lab')!
+  const provider = readProvidersConfig({
+    providers: { lab: { kind: 'openai-compatible', baseUrl: 'https://lab.example' } },
+  }).providers.get('lab')!
   const page = `<html><style>a{}</style><body>Bad   gateway, key=my-secret-key Bearer abcdefghijkl${'x'.repeat(5_000)}</body></html>`
-  const shown = modelError({ code: 'provider.unavailable', text: '<b>oh</b>', detail: page, status: 502 }, provider, 'm', 'my-secret-key')
+  const shown = modelError(
+    { code: 'provider.unavailable', text: '<b>oh</b>', detail: page, status: 502 },
+    provider,
+    'm',
+    'my-secret-key',
+  )
   expect(shown.message).toBe('lab is not available at the moment. oh')
   expect(shown.detail).toMatch(/^Bad gateway, key=\[redacted\] \[redacted\]/)
   expect(shown.detail!.length).toBeLessThanOrEqual(1_200)
   expect(modelError({ code: 'provider.unavailable', text: ' ' }, provider, 'm', null).message).not.toBe('')
-  expect(modelError({ code: 'provider.protocol_error' }, provider, 'm', null)).toMatchObject({ code: 'provider.unavailable', reason: 'protocol' })
+  expect(modelError({ code: 'provider.protocol_error' }, provider, 'm', null)).toMatchObject({
+    code: 'provider.unavailable',
+    reason: 'protocol',
+  })
 })
 
 test.each([
@@ -79,7 +111,16 @@ test.each([
   [{ 'retry-after': '2' }, {}, 2_000],
   [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:07 GMT' }, {}, 7_000],
   [{}, { error: { details: [{ retryDelay: '12s' }] } }, 12_000],
-  [{ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '1m2s', 'x-ratelimit-remaining-requests': '5', 'x-ratelimit-reset-requests': '9m' }, {}, 62_000],
+  [
+    {
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '1m2s',
+      'x-ratelimit-remaining-requests': '5',
+      'x-ratelimit-reset-requests': '9m',
+    },
+    {},
+    62_000,
+  ],
   [{ 'retry-after': '-5' }, {}, undefined],
   [{ 'retry-after': '90000' }, {}, undefined],
   [{ 'retry-after': 'soon' }, {}, undefined],

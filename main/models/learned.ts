@@ -21,7 +21,11 @@ export class Learned {
   }
 
   without(model: string): Set<Droppable> {
-    return new Set(this.#findings.filter((finding) => finding.model === model && this.#now() - finding.at < week).map(({ drop }) => drop))
+    return new Set(
+      this.#findings
+        .filter((finding) => finding.model === model && this.#now() - finding.at < week)
+        .map(({ drop }) => drop),
+    )
   }
 
   add(model: string, drop: Droppable): void {

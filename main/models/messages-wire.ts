@@ -2,7 +2,21 @@
 import { isRecord } from './config.ts'
 import type { AssistantPart, ModelMessage, UserPart } from './model.ts'
 import { ProtocolFault, type Reply, type ReplyFinish } from './reply.ts'
-import { argumentsOf, base64, carried, carrierOf, imageLeftOut, systemText, toCallId, toWireName, toWireSchema, withExtra, type Ask, type Wire, type WireReader } from './wire.ts'
+import {
+  argumentsOf,
+  base64,
+  carried,
+  carrierOf,
+  imageLeftOut,
+  systemText,
+  toCallId,
+  toWireName,
+  toWireSchema,
+  withExtra,
+  type Ask,
+  type Wire,
+  type WireReader,
+} from './wire.ts'
 
 export const messagesWire: Wire = {
   path: '/v1/messages',
@@ -26,17 +40,24 @@ function body(ask: Ask): Record<string, unknown> {
     {
       model: model.id,
       max_tokens: maxOutput,
-      ...(system.length === 0 ? {} : { system: system.map((text, i) => ({ type: 'text', text, ...(i === system.length - 1 ? cached : {}) })) }),
+      ...(system.length === 0
+        ? {}
+        : { system: system.map((text, i) => ({ type: 'text', text, ...(i === system.length - 1 ? cached : {}) })) }),
       messages: withCacheMarks(wireMessages(ask)),
       stream,
       ...thinking,
       // Sampling cannot be set while the model thinks.
-      ...(request.temperature === undefined || without.has('temperature') || 'thinking' in thinking ? {} : { temperature: request.temperature }),
+      ...(request.temperature === undefined || without.has('temperature') || 'thinking' in thinking
+        ? {}
+        : { temperature: request.temperature }),
       ...(tools.length === 0
         ? {}
         : {
             tools: tools.map((tool, i) => ({
-              name: toWireName(tool.name), description: tool.description, input_schema: toWireSchema(tool.parameters), ...(i === tools.length - 1 ? cached : {}),
+              name: toWireName(tool.name),
+              description: tool.description,
+              input_schema: toWireSchema(tool.parameters),
+              ...(i === tools.length - 1 ? cached : {}),
             })),
           }),
     },
@@ -45,7 +66,15 @@ function body(ask: Ask): Record<string, unknown> {
 }
 
 /** Tokens of thinking for models that are asked by budget. */
-const budgets: Record<string, number> = { minimal: 1_024, low: 2_048, medium: 8_192, high: 16_384, xhigh: 24_576, max: 32_768, ultra: 32_768 }
+const budgets: Record<string, number> = {
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 32_768,
+  ultra: 32_768,
+}
 
 function thinkingOf({ request, model, effort, maxOutput, without }: Ask): Record<string, unknown> {
   const style = model.quirks.thinking ?? 'adaptive'
@@ -92,7 +121,12 @@ function blocks(message: Exclude<ModelMessage, { role: 'system' }>, ask: Ask): B
       ...(result.text === '' ? [] : [{ type: 'text', text: result.text }]),
       ...(result.image ? userBlock({ type: 'image', ...result.image }, withoutImages) : []),
     ]
-    return { type: 'tool_result', tool_use_id: toCallId(result.callId), ...(content.length > 0 ? { content } : {}), ...(result.isError ? { is_error: true } : {}) }
+    return {
+      type: 'tool_result',
+      tool_use_id: toCallId(result.callId),
+      ...(content.length > 0 ? { content } : {}),
+      ...(result.isError ? { is_error: true } : {}),
+    }
   })
 }
 
@@ -103,7 +137,8 @@ function userBlock(part: UserPart, withoutImages: boolean): Block[] {
 }
 
 function assistantBlock(part: AssistantPart, { model }: Ask): Block[] {
-  if (part.type === 'call') return [{ type: 'tool_use', id: toCallId(part.callId), name: toWireName(part.name), input: argumentsOf(part.args) }]
+  if (part.type === 'call')
+    return [{ type: 'tool_use', id: toCallId(part.callId), name: toWireName(part.name), input: argumentsOf(part.args) }]
   if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
   const block = carried(part.carrier, model)
   return isRecord(block) ? [block as Block] : []
@@ -117,8 +152,13 @@ function withCacheMarks(messages: WireMessage[]): WireMessage[] {
 }
 
 const finishes: Record<string, ReplyFinish> = {
-  end_turn: 'stop', stop_sequence: 'stop', tool_use: 'tools', max_tokens: 'length', refusal: 'refused',
-  model_context_window_exceeded: 'overflow', pause_turn: 'paused',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tools',
+  max_tokens: 'length',
+  refusal: 'refused',
+  model_context_window_exceeded: 'overflow',
+  pause_turn: 'paused',
 }
 
 class MessagesReader implements WireReader {
@@ -176,7 +216,8 @@ class MessagesReader implements WireReader {
     else if (block['type'] === 'tool_use') {
       reply.call({ index, id: block['id'], name: block['name'] })
       // Streamed calls start with an empty object; their arguments follow as text.
-      if (isRecord(block['input']) && Object.keys(block['input']).length > 0) reply.call({ index, args: block['input'] })
+      if (isRecord(block['input']) && Object.keys(block['input']).length > 0)
+        reply.call({ index, args: block['input'] })
     } else if (block['type'] === 'thinking') {
       this.#thinking = { text: [], signature: typeof block['signature'] === 'string' ? block['signature'] : '' }
       this.#think(block['thinking'])
@@ -187,7 +228,8 @@ class MessagesReader implements WireReader {
     if (delta['type'] === 'text_delta') this.#reply.text(delta['text'])
     else if (delta['type'] === 'input_json_delta') this.#reply.call({ index, args: delta['partial_json'] })
     else if (delta['type'] === 'thinking_delta') this.#think(delta['thinking'])
-    else if (delta['type'] === 'signature_delta' && this.#thinking && typeof delta['signature'] === 'string') this.#thinking.signature += delta['signature']
+    else if (delta['type'] === 'signature_delta' && this.#thinking && typeof delta['signature'] === 'string')
+      this.#thinking.signature += delta['signature']
   }
 
   #think(text: unknown): void {
@@ -198,7 +240,10 @@ class MessagesReader implements WireReader {
   #endThinking(): void {
     const done = this.#thinking
     this.#thinking = undefined
-    if (done && done.signature !== '') this.#reply.carrier(carrierOf(this.#ask.model, { type: 'thinking', thinking: done.text.join(''), signature: done.signature }))
+    if (done && done.signature !== '')
+      this.#reply.carrier(
+        carrierOf(this.#ask.model, { type: 'thinking', thinking: done.text.join(''), signature: done.signature }),
+      )
   }
 
   #finish(word: string): void {
@@ -209,8 +254,18 @@ class MessagesReader implements WireReader {
   /** Cached tokens are reported beside `input_tokens`; ours include them (M-108). */
   #usage(usage: unknown): void {
     if (!isRecord(usage)) return
-    const { input_tokens: fresh, output_tokens: output, cache_read_input_tokens: cacheRead, cache_creation_input_tokens: cacheWrite } = usage
+    const {
+      input_tokens: fresh,
+      output_tokens: output,
+      cache_read_input_tokens: cacheRead,
+      cache_creation_input_tokens: cacheWrite,
+    } = usage
     const count = (value: unknown) => (typeof value === 'number' ? value : 0)
-    this.#reply.usage({ output, cacheRead, cacheWrite, ...(fresh === undefined ? {} : { input: count(fresh) + count(cacheRead) + count(cacheWrite) }) })
+    this.#reply.usage({
+      output,
+      cacheRead,
+      cacheWrite,
+      ...(fresh === undefined ? {} : { input: count(fresh) + count(cacheRead) + count(cacheWrite) }),
+    })
   }
 }

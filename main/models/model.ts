@@ -26,7 +26,11 @@ export type ToolResultPart = {
   image?: { mediaType: string; data: Uint8Array } | undefined
 }
 
-export type ToolSpec = { name: string; description: string; /** JSON Schema of the arguments. */ parameters: Record<string, unknown> }
+export type ToolSpec = {
+  name: string
+  description: string
+  /** JSON Schema of the arguments. */ parameters: Record<string, unknown>
+}
 
 export type ModelRequest = {
   /** `PROVIDER/MODEL`, split at the first slash (M-2). */
@@ -41,7 +45,9 @@ export type ModelRequest = {
   /** What to try after `model`, in order (M-81); the configured `fallback` where absent. */
   fallback?: string[] | undefined
   /** This request fitted to a fallback model; null where it cannot be, and that model is skipped (C-57). */
-  rebuild?: ((candidate: ModelInfo) => Promise<Pick<ModelRequest, 'messages' | 'tools' | 'maxOutput'> | null>) | undefined
+  rebuild?:
+    | ((candidate: ModelInfo) => Promise<Pick<ModelRequest, 'messages' | 'tools' | 'maxOutput'> | null>)
+    | undefined
   /** For prompt caching, by its hash only (M-38). */
   sessionId: string
   /** False for requests beside a turn (titles): no retry waits are shown, an open circuit is respected. */

@@ -3,7 +3,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { readProvidersConfig } from './config.ts'
 import type { ModelServer } from '../../e2e/model-server/server.ts'
 import { createModels } from './models.ts'
-import { bench, hear, request } from './testing.ts'
+import { bench, hear, request } from '../../e2e/model-server/scripted-models.ts'
 
 const servers: ModelServer[] = []
 const signal = new AbortController().signal
@@ -29,8 +29,14 @@ function refusal(act: () => unknown): LatheError {
 
 describe('names', () => {
   const config = readProvidersConfig({
-    providers: { lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9', models: ['big'] }, broken: { kind: 'ollama', baseUrl: 'nonsense' } },
-    presets: { careful: { model: 'lab/big', effort: 'high', fallback: ['lab/small'], imageMode: 'whatever' }, dead: { model: 'broken/x' } },
+    providers: {
+      lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9', models: ['big'] },
+      broken: { kind: 'ollama', baseUrl: 'nonsense' },
+    },
+    presets: {
+      careful: { model: 'lab/big', effort: 'high', fallback: ['lab/small'], imageMode: 'whatever' },
+      dead: { model: 'broken/x' },
+    },
     model: 'lab/big',
   })
   const models = createModels({ config: () => config, secret: async () => null, env: {} })
@@ -40,7 +46,13 @@ describe('names', () => {
   })
 
   test('M-23 a preset is a name for a model and what to send with it; unset values stay unset', () => {
-    expect(models.choose('careful')).toEqual({ model: 'lab/big', preset: 'careful', effort: 'high', fallback: ['lab/small'], imageMode: 'auto' })
+    expect(models.choose('careful')).toEqual({
+      model: 'lab/big',
+      preset: 'careful',
+      effort: 'high',
+      fallback: ['lab/small'],
+      imageMode: 'auto',
+    })
     expect(models.choose(null)).toEqual({ model: 'lab/big', preset: null, imageMode: 'auto' })
   })
 
@@ -53,41 +65,63 @@ describe('names', () => {
   test('M-1 M-25 a provider that is off fails the turn as config.invalid, by name and by preset', async () => {
     expect(refusal(() => models.resolve('broken/x')).code).toBe('config.invalid')
     expect(refusal(() => models.choose('dead')).code).toBe('config.invalid')
-    expect(await hear(models, request('a', { model: 'broken/x' }))).toMatchObject([{ type: 'error', error: { code: 'config.invalid', provider: 'broken' } }])
+    expect(await hear(models, request('a', { model: 'broken/x' }))).toMatchObject([
+      { type: 'error', error: { code: 'config.invalid', provider: 'broken' } },
+    ])
   })
 
   test('M-9 without any model there is a refusal that names the demo', () => {
     const none = createModels({ config: () => readProvidersConfig({}), secret: async () => null, env: {} })
-    expect(refusal(() => none.choose(null))).toMatchObject({ code: 'model.none', hint: expect.stringContaining('demo/tour') })
+    expect(refusal(() => none.choose(null))).toMatchObject({
+      code: 'model.none',
+      hint: expect.stringContaining('demo/tour'),
+    })
     expect(none.choose('demo/tour').model).toBe('demo/tour')
   })
 })
 
 test('M-21 M-87 the list comes without a request: states, sources of keys, bundled models', async () => {
   const config = readProvidersConfig({
-    providers: { openai: { kind: 'openai' }, claude: { kind: 'anthropic', apiKeyEnv: 'MY_KEY' }, lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1', models: ['big'] }, bad: {} },
+    providers: {
+      openai: { kind: 'openai' },
+      claude: { kind: 'anthropic', apiKeyEnv: 'MY_KEY' },
+      lab: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1', models: ['big'] },
+      bad: {},
+    },
   })
   const models = createModels({ config: () => config, secret: async () => null, env: { MY_KEY: 'k' } })
   const states = await models.list()
   expect(states.map(({ id, state, keySource }) => [id, state, keySource])).toEqual([
-    ['openai', 'needs_key', 'none'], ['claude', 'ready', 'environment'], ['lab', 'ready', 'none'], ['demo', 'ready', 'none'], ['bad', 'off', 'none'],
+    ['openai', 'needs_key', 'none'],
+    ['claude', 'ready', 'environment'],
+    ['lab', 'ready', 'none'],
+    ['demo', 'ready', 'none'],
+    ['bad', 'off', 'none'],
   ])
   expect(states[0]?.models.length).toBeGreaterThan(3)
   expect(states[2]?.models).toMatchObject([{ name: 'lab/big' }])
 })
 
 test('M-10 a test lists the models and, if asked, makes one request of at most 16 tokens', async () => {
-  const { models, server } = await start('openai-compatible', [{ emit: [{ text: 'hello' }] }, { error: { status: 401, message: 'no' } }])
+  const { models, server } = await start('openai-compatible', [
+    { emit: [{ text: 'hello' }] },
+    { error: { status: 401, message: 'no' } },
+  ])
   expect(await models.test('lab', null, signal)).toEqual({ ok: true, message: 'lab lists 1 models.' })
   expect(server.asked()).toHaveLength(0)
   expect(await models.test('lab', 'm', signal)).toEqual({ ok: true, message: 'lab answered.' })
   expect(server.asked()[0]?.body.max_tokens).toBe(16)
-  expect(await models.test('lab', 'm', signal)).toMatchObject({ ok: false, message: expect.stringContaining('wants a key') })
+  expect(await models.test('lab', 'm', signal)).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('wants a key'),
+  })
   expect(await models.test('nobody', null, signal)).toMatchObject({ ok: false })
 })
 
 test('M-86 a thousand stopped requests leave neither sockets nor timers behind', async () => {
-  const { models, server } = await start('openai-compatible', [{ emit: [{ text: 'a' }, { hang: true }], repeat: 'always' }])
+  const { models, server } = await start('openai-compatible', [
+    { emit: [{ text: 'a' }, { hang: true }], repeat: 'always' },
+  ])
   const one = async () => {
     const stop = new AbortController()
     const events = await hear(models, request(), (event) => event.type === 'text' && stop.abort(), stop.signal)

@@ -68,7 +68,14 @@ const testLimitMs = 5_000
 export function createModels(options: ModelsOptions): ModelService {
   const { config, secret, now = Date.now, random = Math.random, log = () => {}, env = process.env } = options
   const discovery = new Discovery(now)
-  const shared: Shared = { keyOf, circuits: new Circuits(), learned: new Learned(now, options.findings), now, random, log }
+  const shared: Shared = {
+    keyOf,
+    circuits: new Circuits(),
+    learned: new Learned(now, options.findings),
+    now,
+    random,
+    log,
+  }
 
   /** M-87: the named variable, the keychain, the configuration, and only at the kind's own address its usual variable. */
   async function keyOf(provider: Provider): Promise<string | null> {
@@ -89,7 +96,10 @@ export function createModels(options: ModelsOptions): ModelService {
   function known(name: string, current: ProvidersConfig): KnownModel {
     const { provider: id, model } = splitName(name)
     const off = current.off.get(id)
-    if (off !== undefined) throw new LatheError('config.invalid', `The provider ${id} is off: ${off}`, { hint: 'Correct its entry in config.json.' })
+    if (off !== undefined)
+      throw new LatheError('config.invalid', `The provider ${id} is off: ${off}`, {
+        hint: 'Correct its entry in config.json.',
+      })
     const provider = current.providers.get(id)
     const unknownDemo = provider?.kind === 'demo' && !bundledModels('demo').some((demo) => demo.id === model)
     if (!provider || model === '' || unknownDemo) throw unknownName(name, current)
@@ -106,14 +116,19 @@ export function createModels(options: ModelsOptions): ModelService {
     const asks = provider.kind === 'ollama' || (provider.kind === 'openai-compatible' && provider.loopback)
     if (!asks || model.contextLengthSource === 'config') return model
     const limit = AbortSignal.any([signal, AbortSignal.timeout(1_000)])
-    const facts = await orStop(discovery.describe(provider, model.id, await keyOf(provider), limit), limit).catch(() => undefined)
+    const facts = await orStop(discovery.describe(provider, model.id, await keyOf(provider), limit), limit).catch(
+      () => undefined,
+    )
     return facts ? knownModel(provider, model.id, facts) : model
   }
 
   function forConfig(current: ProvidersConfig): Models {
     const turn: Turn = {
       // The length Ollama is told must be the length counted with (M-16); others need no asking before a request.
-      resolve: async (name, signal) => (resolveName(name, current).provider.kind === 'ollama' ? described(name, current, signal) : resolveName(name, current)),
+      resolve: async (name, signal) =>
+        resolveName(name, current).provider.kind === 'ollama'
+          ? described(name, current, signal)
+          : resolveName(name, current),
       fallback: current.fallback,
       working: new Map(),
       healed: false,
@@ -139,20 +154,25 @@ export function createModels(options: ModelsOptions): ModelService {
       yield { type: 'error', error: { code: 'provider.stopped', message: 'Stopped.', ...asked } }
     } catch (thrown) {
       log({ event: 'unexpected', model: request.model, error: thrown instanceof Error ? thrown.stack : String(thrown) })
-      const body = signal.aborted ? { code: 'provider.stopped' as const, message: 'Stopped.' } : { ...errorBody(thrown), code: 'app.internal' as const }
+      const body = signal.aborted
+        ? { code: 'provider.stopped' as const, message: 'Stopped.' }
+        : { ...errorBody(thrown), code: 'app.internal' as const }
       yield { type: 'error', error: { ...body, ...asked } }
     }
   }
 
   function modelsOf(provider: Provider, listed: { id: string }[]): ModelInfo[] {
     const ids = new Set([...provider.models, ...listed, ...bundledModels(provider.kind)].map(({ id }) => id))
-    return [...ids].map((id) => knownModel(provider, id, discovery.facts(provider, id))).filter((model) => !model.hidden).map(publicInfo)
+    return [...ids]
+      .map((id) => knownModel(provider, id, discovery.facts(provider, id)))
+      .filter((model) => !model.hidden)
+      .map(publicInfo)
   }
 
   async function stateOf(provider: Provider): Promise<ProviderState> {
     const { key, source } = await keyAndSource(provider)
     const { models, reason, stale } = discovery.known(provider, key)
-    const needsKey = key === null && (provider.kind === 'openai' || provider.kind === 'anthropic')
+    const needsKey = key === null && ['openai', 'openai-responses', 'anthropic'].includes(provider.kind)
     return {
       id: provider.id,
       kind: provider.kind,
@@ -168,7 +188,16 @@ export function createModels(options: ModelsOptions): ModelService {
   async function list(): Promise<ProviderState[]> {
     const { providers, off } = config()
     const states = await Promise.all([...providers.values()].map(stateOf))
-    const disabled = [...off].map(([id, reason]): ProviderState => ({ id, kind: '', label: id, state: 'off', reason, baseUrl: null, keySource: 'none', models: [] }))
+    const disabled = [...off].map(([id, reason]): ProviderState => ({
+      id,
+      kind: '',
+      label: id,
+      state: 'off',
+      reason,
+      baseUrl: null,
+      keySource: 'none',
+      models: [],
+    }))
     return [...states, ...disabled]
   }
 
@@ -180,14 +209,19 @@ export function createModels(options: ModelsOptions): ModelService {
     choose(name) {
       const current = config()
       const wanted = name ?? current.model
-      if (wanted === null) throw new LatheError('model.none', 'No model is chosen yet.', { hint: 'Choose a model, or try demo/tour.' })
+      if (wanted === null)
+        throw new LatheError('model.none', 'No model is chosen yet.', { hint: 'Choose a model, or try demo/tour.' })
       const preset: Preset = current.presets.get(wanted) ?? { model: wanted }
       known(preset.model, current)
       return { ...preset, preset: current.presets.has(wanted) ? wanted : null, imageMode: preset.imageMode ?? 'auto' }
     },
     list,
     async refresh(signal) {
-      await Promise.all([...config().providers.values()].map(async (provider) => discovery.refresh(provider, await keyOf(provider), signal)))
+      await Promise.all(
+        [...config().providers.values()].map(async (provider) =>
+          discovery.refresh(provider, await keyOf(provider), signal),
+        ),
+      )
       return list()
     },
     probe: (signal) => probe(probePlaces(env['OLLAMA_HOST']), signal),
@@ -200,10 +234,18 @@ export function createModels(options: ModelsOptions): ModelService {
         const key = await keyOf(provider)
         await discovery.refresh(provider, key, limit)
         const { models, reason } = discovery.known(provider, key)
-        return reason === null ? { ok: true, message: `${provider.label} lists ${models.length} models.` } : { ok: false, message: reason }
+        return reason === null
+          ? { ok: true, message: `${provider.label} lists ${models.length} models.` }
+          : { ok: false, message: reason }
       }
       const request: ModelRequest = {
-        model: `${providerId}/${model}`, messages: [{ role: 'user', parts: [{ type: 'text', text: 'Say hello.' }] }], tools: [], maxOutput: 16, sessionId: 'test', interactive: true, fallback: [],
+        model: `${providerId}/${model}`,
+        messages: [{ role: 'user', parts: [{ type: 'text', text: 'Say hello.' }] }],
+        tools: [],
+        maxOutput: 16,
+        sessionId: 'test',
+        interactive: true,
+        fallback: [],
       }
       for await (const event of forConfig(current).stream(request, signal)) {
         if (event.type === 'error') return { ok: false, message: event.error.message }
@@ -215,7 +257,11 @@ export function createModels(options: ModelsOptions): ModelService {
 }
 
 function unknownName(name: string, { presets, providers }: ProvidersConfig): LatheError {
-  const models = [...providers.values()].flatMap((provider) => [...provider.models, ...bundledModels(provider.kind)].map(({ id }) => `${provider.id}/${id}`))
+  const models = [...providers.values()].flatMap((provider) =>
+    [...provider.models, ...bundledModels(provider.kind)].map(({ id }) => `${provider.id}/${id}`),
+  )
   const valid = [...presets.keys(), ...new Set(models)].slice(0, 20)
-  return new LatheError('model.unknown', `There is no model or preset "${name}".`, { hint: `Known names: ${valid.join(', ')}.` })
+  return new LatheError('model.unknown', `There is no model or preset "${name}".`, {
+    hint: `Known names: ${valid.join(', ')}.`,
+  })
 }

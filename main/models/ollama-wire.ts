@@ -2,7 +2,18 @@
 import { isRecord } from './config.ts'
 import type { ModelMessage } from './model.ts'
 import { ProtocolFault, type Reply, type ReplyFinish } from './reply.ts'
-import { argumentsOf, base64, imageLeftOut, imagesOfResults, toWireName, toWireSchema, withExtra, type Ask, type Wire, type WireReader } from './wire.ts'
+import {
+  argumentsOf,
+  base64,
+  imageLeftOut,
+  imagesOfResults,
+  toWireName,
+  toWireSchema,
+  withExtra,
+  type Ask,
+  type Wire,
+  type WireReader,
+} from './wire.ts'
 
 export const ollamaWire: Wire = {
   path: '/api/chat',
@@ -22,13 +33,24 @@ function body(ask: Ask): Record<string, unknown> {
       stream,
       ...(tools.length === 0
         ? {}
-        : { tools: tools.map((tool) => ({ type: 'function', function: { name: toWireName(tool.name), description: tool.description, parameters: toWireSchema(tool.parameters) } })) }),
+        : {
+            tools: tools.map((tool) => ({
+              type: 'function',
+              function: {
+                name: toWireName(tool.name),
+                description: tool.description,
+                parameters: toWireSchema(tool.parameters),
+              },
+            })),
+          }),
       ...(effort === undefined || without.has('effort') ? {} : { think: thinkValue(effort, model.id) }),
       options: {
         // Longer prompts are cut silently unless the length is said each time (M-16).
         num_ctx: model.contextLength,
         num_predict: maxOutput,
-        ...(request.temperature === undefined || without.has('temperature') ? {} : { temperature: request.temperature }),
+        ...(request.temperature === undefined || without.has('temperature')
+          ? {}
+          : { temperature: request.temperature }),
       },
     },
     model.provider.extraBody,
@@ -46,14 +68,22 @@ function thinkValue(effort: string, model: string): unknown {
 function wireMessages(message: ModelMessage, withoutImages: boolean): unknown[] {
   if (message.role === 'system') return [{ role: 'system', content: message.text }]
   if (message.role === 'user') {
-    const content = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : withoutImages ? [imageLeftOut] : [])).join('\n')
-    const images = withoutImages ? [] : message.parts.flatMap((part) => (part.type === 'image' ? [base64(part.data)] : []))
+    const content = message.parts
+      .flatMap((part) => (part.type === 'text' ? [part.text] : withoutImages ? [imageLeftOut] : []))
+      .join('\n')
+    const images = withoutImages
+      ? []
+      : message.parts.flatMap((part) => (part.type === 'image' ? [base64(part.data)] : []))
     return [{ role: 'user', content, ...(images.length > 0 ? { images } : {}) }]
   }
   if (message.role === 'assistant') {
     const content = message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-    const calls = message.parts.flatMap((part) => (part.type === 'call' ? [{ function: { name: toWireName(part.name), arguments: argumentsOf(part.args) } }] : []))
-    return content === '' && calls.length === 0 ? [] : [{ role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
+    const calls = message.parts.flatMap((part) =>
+      part.type === 'call' ? [{ function: { name: toWireName(part.name), arguments: argumentsOf(part.args) } }] : [],
+    )
+    return content === '' && calls.length === 0
+      ? []
+      : [{ role: 'assistant', content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }]
   }
   const images = withoutImages ? [] : imagesOfResults(message.results)
   return [
@@ -86,7 +116,7 @@ class OllamaReader implements WireReader {
       reply.call({ id: isRecord(call) ? call['id'] : undefined, name: made['name'], args: made['arguments'] })
     }
     if (line['done'] !== true) return
-    reply.finishWord = String(line['done_reason'] ?? 'stop')
+    reply.finishWord = typeof line['done_reason'] === 'string' ? line['done_reason'] : 'stop'
     reply.finish = finishes[reply.finishWord] ?? 'unknown'
     reply.usage({ input: line['prompt_eval_count'], output: line['eval_count'] })
   }

@@ -35,7 +35,11 @@ test('M-46 a late name, fragments joined by id, and servers that number every ca
   r.call({ id: 'three', args: ':2}' })
   r.finish = 'tools'
   r.close()
-  expect(ofType(r.take(), 'callDone')).toMatchObject([{ name: 'late', args: { a: 1 } }, { name: 'other' }, { name: 'third', args: { b: 2 } }])
+  expect(ofType(r.take(), 'callDone')).toMatchObject([
+    { name: 'late', args: { a: 1 } },
+    { name: 'other' },
+    { name: 'third', args: { b: 2 } },
+  ])
 })
 
 test('M-45 more than 128 calls, or one over 4 MiB, is not the protocol', () => {
@@ -60,7 +64,12 @@ test('M-49 percents are clamped, nonsense is unknown, and content ends the phase
   for (const percent of [10, 60, 'x', 140]) r.promptRead(percent)
   r.text('a')
   r.promptRead(50)
-  expect(ofType(r.take(), 'phase').map((event) => (event as unknown as { percent: unknown }).percent)).toEqual([10, 60, null, 100])
+  expect(ofType(r.take(), 'phase').map((event) => (event as unknown as { percent: unknown }).percent)).toEqual([
+    10,
+    60,
+    null,
+    100,
+  ])
 })
 
 test('M-53 only visible text and calls are an answer', () => {
@@ -79,7 +88,11 @@ test('M-59 a response that fills several reasoning fields is shown once', () => 
     r.reasoning(delta, 'reasoning')
   }
   r.text('<think>ab</think>c')
-  expect(r.take()).toEqual([{ type: 'reasoning', delta: 'a' }, { type: 'reasoning', delta: 'b' }, { type: 'text', delta: 'c' }])
+  expect(r.take()).toEqual([
+    { type: 'reasoning', delta: 'a' },
+    { type: 'reasoning', delta: 'b' },
+    { type: 'text', delta: 'c' },
+  ])
 })
 
 test('M-56 M-108 missing usage is estimated and marked; negatives and fractions are dropped', () => {
@@ -88,5 +101,7 @@ test('M-56 M-108 missing usage is estimated and marked; negatives and fractions 
   expect(r.usageEvent(70)).toMatchObject({ usage: { input: 20, output: 2, estimated: true } })
   r.usage({ input: 100, output: -1, total: 175, reasoning: 1.5 })
   r.usage({ output: 10, input: undefined })
-  expect(r.usageEvent(70)).toMatchObject({ usage: { input: 100, output: 10, total: 175, reasoning: null, estimated: false } })
+  expect(r.usageEvent(70)).toMatchObject({
+    usage: { input: 100, output: 10, total: 175, reasoning: null, estimated: false },
+  })
 })

@@ -18,7 +18,17 @@ export type CallFragment = { index?: unknown; id?: unknown; name?: unknown; args
 
 export type ReplyFinish = FinishReason | 'refused' | 'overflow'
 
-type Call = { index: number; at: unknown; id: string; givenId: string; name: string; args: string[]; size: number; object: unknown; announced: boolean }
+type Call = {
+  index: number
+  at: unknown
+  id: string
+  givenId: string
+  name: string
+  args: string[]
+  size: number
+  object: unknown
+  announced: boolean
+}
 
 export type Carrier = { provider: string; kind: string; model: string; data: unknown }
 
@@ -112,7 +122,8 @@ export class Reply {
 
   #callOf({ index, id, name }: CallFragment): Call {
     const givenId = typeof id === 'string' ? id : ''
-    const startsOther = (call: Call) => givenId !== '' && call.givenId !== '' && givenId !== call.givenId && Boolean(name)
+    const startsOther = (call: Call) =>
+      givenId !== '' && call.givenId !== '' && givenId !== call.givenId && Boolean(name)
     let found: Call | undefined
     if (index !== undefined && index !== null) found = this.#calls.findLast((call) => call.at === index)
     else if (givenId !== '' && !name) found = this.#calls.findLast((call) => call.givenId === givenId)
@@ -120,9 +131,20 @@ export class Reply {
     // Some servers number every parallel call 0: another id with a name is another call.
     if (found && !startsOther(found)) return found
     if (this.#calls.length === callLimit) throw new ProtocolFault(`More than ${callLimit} calls in one response.`)
-    const free = givenId !== '' && !this.#ids.has(givenId) ? givenId : `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
+    const free =
+      givenId !== '' && !this.#ids.has(givenId) ? givenId : `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`
     this.#ids.add(free)
-    const call: Call = { index: this.#calls.length, at: index, id: free, givenId, name: '', args: [], size: 0, object: undefined, announced: false }
+    const call: Call = {
+      index: this.#calls.length,
+      at: index,
+      id: free,
+      givenId,
+      name: '',
+      args: [],
+      size: 0,
+      object: undefined,
+      announced: false,
+    }
     this.#calls.push(call)
     return call
   }
@@ -130,7 +152,8 @@ export class Reply {
   /** Negative and fractional numbers are dropped; a missing one never clears a known one (M-108, T-87). */
   usage(counts: { [K in Exclude<keyof ModelUsage, 'estimated'>]?: unknown }): void {
     for (const [key, value] of Object.entries(counts)) {
-      if (typeof value === 'number' && Number.isInteger(value) && value >= 0) (this.#usage ??= {})[key as 'input'] = value
+      if (typeof value === 'number' && Number.isInteger(value) && value >= 0)
+        (this.#usage ??= {})[key as 'input'] = value
     }
   }
 
@@ -152,7 +175,12 @@ export class Reply {
     const { finish } = this
     if (finish === 'refused' || finish === 'overflow' || finish === 'paused') return
     for (const call of this.#calls) {
-      if (call.name === '') this.#queue.push({ type: 'warning', kind: 'dropped_call', text: 'The model made a tool call without a name; it was dropped.' })
+      if (call.name === '')
+        this.#queue.push({
+          type: 'warning',
+          kind: 'dropped_call',
+          text: 'The model made a tool call without a name; it was dropped.',
+        })
       else this.#queue.push(this.#done(call))
     }
   }
@@ -160,9 +188,21 @@ export class Reply {
   #done(call: Call): ModelEvent {
     const { id, name } = call
     const raw = call.args.join('')
-    const read = call.object === undefined ? readArguments(raw) : Array.isArray(call.object) ? readArguments(JSON.stringify(call.object)) : { args: call.object as Record<string, unknown> }
+    const read =
+      call.object === undefined
+        ? readArguments(raw)
+        : Array.isArray(call.object)
+          ? readArguments(JSON.stringify(call.object))
+          : { args: call.object as Record<string, unknown> }
     // A cut call may look complete and still lack its end (T-166).
-    if (this.finish === 'length') return { type: 'callDone', id, name, raw: raw.slice(0, 200), invalid: 'The output limit cut this call before its end. Use smaller arguments.' }
+    if (this.finish === 'length')
+      return {
+        type: 'callDone',
+        id,
+        name,
+        raw: raw.slice(0, 200),
+        invalid: 'The output limit cut this call before its end. Use smaller arguments.',
+      }
     return 'args' in read ? { type: 'callDone', id, name, args: read.args } : { type: 'callDone', id, name, ...read }
   }
 

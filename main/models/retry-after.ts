@@ -37,7 +37,10 @@ function date(value: string | undefined, now: number): number | undefined {
 function duration(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value)) return undefined
   const unit: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
-  return [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce((sum, [, count, name]) => sum + Number(count) * unit[name!]!, 0)
+  return [...value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)].reduce(
+    (sum, [, count, name]) => sum + Number(count) * unit[name!]!,
+    0,
+  )
 }
 
 /** `retryDelay` in an entry of the error's details. */

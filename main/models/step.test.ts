@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startModelServer, type ModelServer } from '../../e2e/model-server/server.ts'
 import type { ModelEvent, ModelInfo } from './model.ts'
-import { bench, fakeClock, hear, joined, readFile, request, types } from './testing.ts'
+import { bench, fakeClock, hear, joined, readFile, request, types } from '../../e2e/model-server/scripted-models.ts'
 
 const servers: { close(): unknown }[] = []
 
@@ -15,7 +15,10 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close()
 })
 
-async function start(script: Parameters<typeof bench>[1], more: Parameters<typeof bench>[2] = {}): Promise<Awaited<ReturnType<typeof bench>>> {
+async function start(
+  script: Parameters<typeof bench>[1],
+  more: Parameters<typeof bench>[2] = {},
+): Promise<Awaited<ReturnType<typeof bench>>> {
   const made = await bench('openai-compatible', script, more)
   servers.push(made.server)
   return made
@@ -27,7 +30,8 @@ async function second(script: NonNullable<Parameters<typeof startModelServer>[0]
   return server
 }
 
-const waits = (events: ModelEvent[]) => events.flatMap((event) => (event.type === 'wait' && event.wait ? [event.wait] : []))
+const waits = (events: ModelEvent[]) =>
+  events.flatMap((event) => (event.type === 'wait' && event.wait ? [event.wait] : []))
 const lastError = (events: ModelEvent[]) => {
   const last = events.at(-1)
   return last?.type === 'error' ? last.error : undefined
@@ -40,9 +44,22 @@ describe('repeating', () => {
     const { models, server, log } = await start([down(4)])
     const begun = Date.now()
     const events = await hear(models, request())
-    expect(waits(events)).toMatchObject([1, 2, 3].map((attempt) => ({ code: 'provider.unavailable', provider: 'lab', untilKind: 'retry', attempt, of: 3 })))
+    expect(waits(events)).toMatchObject(
+      [1, 2, 3].map((attempt) => ({
+        code: 'provider.unavailable',
+        provider: 'lab',
+        untilKind: 'retry',
+        attempt,
+        of: 3,
+      })),
+    )
     expect(Date.now() - begun).toBe(7_000)
-    expect(lastError(events)).toMatchObject({ code: 'provider.unavailable', reason: 'server', status: 503, message: expect.stringContaining('down') })
+    expect(lastError(events)).toMatchObject({
+      code: 'provider.unavailable',
+      reason: 'server',
+      status: 503,
+      message: expect.stringContaining('down'),
+    })
     expect(server.asked()).toHaveLength(4)
     // M-72: one line each, without content.
     expect(log).toHaveLength(4)
@@ -50,7 +67,9 @@ describe('repeating', () => {
   })
 
   test('M-79 a time the provider names is waited for; one that is too long fails at once and says when', async () => {
-    const limited = (after: string) => ({ error: { status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after': after } } })
+    const limited = (after: string) => ({
+      error: { status: 429, code: 'rate_limit_exceeded', headers: { 'retry-after': after } },
+    })
     const { models, server } = await start([limited('20'), answer, limited('600'), limited('-5'), answer])
     const events = await hear(models, request())
     expect(waits(events)).toMatchObject([{ untilKind: 'reset', code: 'provider.rate_limited' }])
@@ -84,11 +103,17 @@ describe('repeating', () => {
     await server.close()
     const events = await hear(models, request())
     expect(waits(events)).toHaveLength(1)
-    expect(lastError(events)).toMatchObject({ code: 'provider.local_server_off', hint: expect.stringContaining('Start') })
+    expect(lastError(events)).toMatchObject({
+      code: 'provider.local_server_off',
+      hint: expect.stringContaining('Start'),
+    })
   })
 
   test('M-18 a model that is being loaded is waited for', async () => {
-    const { models, server } = await start([{ error: { status: 503, type: 'unavailable_error', message: 'Loading model' }, repeat: 3 }, answer])
+    const { models, server } = await start([
+      { error: { status: 503, type: 'unavailable_error', message: 'Loading model' }, repeat: 3 },
+      answer,
+    ])
     const events = await hear(models, request())
     expect(types(events)).toEqual(['phase', 'phase', 'phase', 'started', 'text', 'usage', 'finish'])
     expect(server.asked()).toHaveLength(4)
@@ -117,12 +142,17 @@ describe('fallback', () => {
   test('M-81 M-82 after the primary fails its retries the fallback answers, and is first for the rest of the turn', async () => {
     const other = await second([{ emit: [{ text: 'other' }], repeat: 2 }])
     const { models, server } = await start([down(4), answer], {
-      config: { providers: { spare: { kind: 'openai-compatible', baseUrl: other.baseUrl } }, fallback: ['nowhere/x', 'spare/b'] },
+      config: {
+        providers: { spare: { kind: 'openai-compatible', baseUrl: other.baseUrl } },
+        fallback: ['nowhere/x', 'spare/b'],
+      },
     })
     const turn = models.forTurn()
     const events = await hear(turn, request())
     expect(server.asked()).toHaveLength(4)
-    expect(events.filter((event) => event.type === 'warning')).toMatchObject([{ kind: 'fallback', text: expect.stringMatching(/lab\/m.*spare\/b/) }])
+    expect(events.filter((event) => event.type === 'warning')).toMatchObject([
+      { kind: 'fallback', text: expect.stringMatching(/lab\/m.*spare\/b/) },
+    ])
     expect(events.find((event) => event.type === 'started')).toMatchObject({ provider: 'spare', model: 'b' })
     expect(joined(await hear(turn, request()), 'text')).toBe('other')
     expect(joined(await hear(models.forTurn(), request()), 'text')).toBe('yes')
@@ -131,17 +161,35 @@ describe('fallback', () => {
   test('M-79 C-57 a long wait goes on to the fallback at once; one that cannot be fitted is skipped', async () => {
     const other = await second([{ emit: [{ text: 'fits' }] }])
     const { models } = await start([{ error: { status: 429, headers: { 'retry-after': '30' } } }], {
-      config: { providers: { spare: { kind: 'openai-compatible', baseUrl: other.baseUrl, models: [{ id: 'big', contextLength: 50_000 }, { id: 'small', contextLength: 1_000 }] } } },
+      config: {
+        providers: {
+          spare: {
+            kind: 'openai-compatible',
+            baseUrl: other.baseUrl,
+            models: [
+              { id: 'big', contextLength: 50_000 },
+              { id: 'small', contextLength: 1_000 },
+            ],
+          },
+        },
+      },
     })
-    const rebuild = async (candidate: ModelInfo) => (candidate.contextLength < 2_000 ? null : { messages: request('fitted').messages, tools: [], maxOutput: 7 })
+    const rebuild = async (candidate: ModelInfo) =>
+      candidate.contextLength < 2_000 ? null : { messages: request('fitted').messages, tools: [], maxOutput: 7 }
     const events = await hear(models, request('long', { fallback: ['spare/small', 'spare/big'], rebuild }))
     expect(waits(events)).toEqual([])
-    expect(other.asked()[0]?.body).toMatchObject({ model: 'big', max_tokens: 7, messages: [{ role: 'user', content: 'fitted' }] })
+    expect(other.asked()[0]?.body).toMatchObject({
+      model: 'big',
+      max_tokens: 7,
+      messages: [{ role: 'user', content: 'fitted' }],
+    })
   })
 
   test('M-68 a refused key or a rejected request has no fallback', async () => {
     const other = await second([])
-    const { models } = await start([{ error: { status: 400, message: 'bad' } }], { config: { providers: { spare: { kind: 'openai-compatible', baseUrl: other.baseUrl } }, fallback: ['spare/b'] } })
+    const { models } = await start([{ error: { status: 400, message: 'bad' } }], {
+      config: { providers: { spare: { kind: 'openai-compatible', baseUrl: other.baseUrl } }, fallback: ['spare/b'] },
+    })
     expect(lastError(await hear(models, request()))?.code).toBe('provider.request_rejected')
     expect(other.asked()).toHaveLength(0)
   })
@@ -168,7 +216,10 @@ describe('M-30 learning', () => {
     const { models, server } = await start([refusing('temperature'), refusing('tools'), { ...answer, repeat: 2 }])
     const asked = request('a', { temperature: 0.5, tools: [readFile] })
     const events = await hear(models, asked)
-    expect(events.filter((event) => event.type === 'warning').map((event) => event.text)).toEqual([expect.stringContaining('temperature'), expect.stringContaining('tools')])
+    expect(events.filter((event) => event.type === 'warning').map((event) => event.text)).toEqual([
+      expect.stringContaining('temperature'),
+      expect.stringContaining('tools'),
+    ])
     await hear(models, asked)
     expect(server.asked()).toHaveLength(4)
     for (const { body } of server.asked().slice(2)) expect(body).not.toHaveProperty(['temperature'])
@@ -197,7 +248,10 @@ describe('keys', () => {
 
   test('M-87 the named variable comes before the keychain, and the usual one only at the usual address', async () => {
     const env = { LAB_KEY: 'from-env', OPENAI_API_KEY: 'usual' }
-    const { models, server } = await start([answer], { lab: { apiKeyEnv: 'LAB_KEY' }, options: { env, secret: async () => 'stored' } })
+    const { models, server } = await start([answer], {
+      lab: { apiKeyEnv: 'LAB_KEY' },
+      options: { env, secret: async () => 'stored' },
+    })
     await hear(models, request())
     expect(server.asked()[0]?.headers['authorization']).toBe('Bearer from-env')
     const openai = await bench('openai', [answer], { options: { env } })
@@ -220,10 +274,15 @@ describe('keys', () => {
 
   test('M-5 neither key nor body follows a redirect to another origin', async () => {
     const target = await second([])
-    const redirecting = createServer((_, response) => response.writeHead(307, { location: `${target.baseUrl}/chat/completions` }).end()).listen(0, '127.0.0.1')
+    const redirecting = createServer((_, response) =>
+      response.writeHead(307, { location: `${target.baseUrl}/chat/completions` }).end(),
+    ).listen(0, '127.0.0.1')
     await once(redirecting, 'listening')
     servers.push(redirecting)
-    const { models } = await start([], { lab: { baseUrl: `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/v1` }, options: { secret: async () => 'key' } })
+    const { models } = await start([], {
+      lab: { baseUrl: `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/v1` },
+      options: { secret: async () => 'key' },
+    })
     expect(lastError(await hear(models, request()))).toMatchObject({ code: 'provider.request_rejected', status: 307 })
     expect(target.requests).toHaveLength(0)
   })
@@ -236,7 +295,12 @@ describe('keys', () => {
       options: { secret: async (id: string) => `key-of-${id}` },
     })
     await Promise.all([hear(models, request()), hear(models, request('a', { model: 'spare/m' }))])
-    expect([server, other].map((each) => [each.asked()[0]?.headers['authorization'], each.asked()[0]?.body.top_k])).toEqual([['Bearer key-of-lab', 7], ['Bearer key-of-spare', undefined]])
+    expect(
+      [server, other].map((each) => [each.asked()[0]?.headers['authorization'], each.asked()[0]?.body.top_k]),
+    ).toEqual([
+      ['Bearer key-of-lab', 7],
+      ['Bearer key-of-spare', undefined],
+    ])
   })
 })
 
@@ -252,7 +316,9 @@ describe('M-84 M-85 time limits', () => {
   }
 
   test('headers and pings alone are not a first token', async () => {
-    const { models, server } = await start([{ emit: [{ ping: true }, { hang: true }], repeat: 2 }], { lab: { timeouts: { firstToken: 30 } } })
+    const { models, server } = await start([{ emit: [{ ping: true }, { hang: true }], repeat: 2 }], {
+      lab: { timeouts: { firstToken: 30 } },
+    })
     // The second of the two waits between the tries is the back-off.
     const events = await listen(models, [32, 32], () => server.asked().length === 1 || vi.getTimerCount() > 0)
     expect(lastError(events)).toMatchObject({ code: 'provider.stream_stalled', reason: 'firstToken' })
@@ -260,7 +326,9 @@ describe('M-84 M-85 time limits', () => {
 
   test('text and then silence is an idle stream', async () => {
     const heard: string[] = []
-    const { models, server } = await start([{ emit: [{ text: 'a' }, { hang: true }], repeat: 2 }], { lab: { timeouts: { idle: 20 } } })
+    const { models, server } = await start([{ emit: [{ text: 'a' }, { hang: true }], repeat: 2 }], {
+      lab: { timeouts: { idle: 20 } },
+    })
     const pending = hear(models, request(), (event) => heard.push(event.type))
     for (let tries = 1; tries <= 2; tries += 1) {
       await vi.waitUntil(() => heard.filter((type) => type === 'text').length === tries, { timeout: 5_000 })
@@ -289,5 +357,7 @@ test('M-3 a turn keeps the configuration it began with', async () => {
 
 test('M-43 a fault of ours ends the stream as app.internal', async () => {
   const { models } = await start([], { options: { secret: () => Promise.reject(new Error('keychain broke')) } })
-  expect(await hear(models, request())).toMatchObject([{ type: 'error', error: { code: 'app.internal', message: 'keychain broke' } }])
+  expect(await hear(models, request())).toMatchObject([
+    { type: 'error', error: { code: 'app.internal', message: 'keychain broke' } },
+  ])
 })

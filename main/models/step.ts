@@ -14,6 +14,7 @@ import type { Learned } from './learned.ts'
 import { messagesWire } from './messages-wire.ts'
 import type { ModelEvent, ModelRequest } from './model.ts'
 import { ollamaWire } from './ollama-wire.ts'
+import { responsesWire } from './responses-wire.ts'
 import { orStop, pause } from './stop.ts'
 import type { Ask, Wire } from './wire.ts'
 
@@ -38,7 +39,13 @@ export type Turn = {
   healed: boolean
 }
 
-const wires: Record<Exclude<ProviderKind, 'demo'>, Wire> = { 'openai': chatWire, 'openai-compatible': chatWire, 'anthropic': messagesWire, 'ollama': ollamaWire }
+const wires: Record<Exclude<ProviderKind, 'demo'>, Wire> = {
+  openai: chatWire,
+  'openai-compatible': chatWire,
+  'openai-responses': responsesWire,
+  anthropic: messagesWire,
+  ollama: ollamaWire,
+}
 
 const longestWait = 60_000
 const longestWaitWithFallback = 10_000
@@ -46,7 +53,12 @@ const correctionsPerStep = 2
 const loadingPoll = 2_000
 const loadingPolls = 60
 
-export async function* step(request: ModelRequest, signal: AbortSignal, turn: Turn, shared: Shared): AsyncGenerator<ModelEvent> {
+export async function* step(
+  request: ModelRequest,
+  signal: AbortSignal,
+  turn: Turn,
+  shared: Shared,
+): AsyncGenerator<ModelEvent> {
   const chain = chainOf(request, turn)
   let shown = false
   let failed: { failure: Failure; model: KnownModel; error: ModelEvent } | undefined
@@ -64,7 +76,11 @@ export async function* step(request: ModelRequest, signal: AbortSignal, turn: Tu
     if (!candidate) continue
     if (failed) {
       if (shown) yield { type: 'reset' }
-      yield { type: 'warning', kind: 'fallback', text: `${failed.model.name} failed (${failed.failure.code}); ${candidate.model.name} answers instead.` }
+      yield {
+        type: 'warning',
+        kind: 'fallback',
+        text: `${failed.model.name} failed (${failed.failure.code}); ${candidate.model.name} answers instead.`,
+      }
     }
     const last = chain.at(-1) === name
     const tried = yield* tryCandidate(candidate.request, candidate.model, last, signal, turn, shared)
@@ -82,7 +98,11 @@ function chainOf(request: ModelRequest, turn: Turn): string[] {
   return all.slice(Math.max(0, all.indexOf(turn.working.get(request.model) ?? request.model)))
 }
 
-async function fitted(request: ModelRequest, model: KnownModel, isFallback: boolean): Promise<{ model: KnownModel; request: ModelRequest } | undefined> {
+async function fitted(
+  request: ModelRequest,
+  model: KnownModel,
+  isFallback: boolean,
+): Promise<{ model: KnownModel; request: ModelRequest } | undefined> {
   if (!isFallback || !request.rebuild) return { model, request }
   const rebuilt = await request.rebuild(publicInfo(model))
   return rebuilt ? { model, request: { ...request, ...rebuilt } } : undefined
@@ -96,7 +116,12 @@ type Failed = { failure: Failure; error: ModelEvent; shown: boolean }
 
 /** Undefined once the model has answered. */
 async function* tryCandidate(
-  request: ModelRequest, model: KnownModel, last: boolean, signal: AbortSignal, turn: Turn, shared: Shared,
+  request: ModelRequest,
+  model: KnownModel,
+  last: boolean,
+  signal: AbortSignal,
+  turn: Turn,
+  shared: Shared,
 ): AsyncGenerator<ModelEvent, Failed | undefined> {
   const { provider } = model
   const { circuits, learned, now } = shared
@@ -110,8 +135,16 @@ async function* tryCandidate(
   for (let tries = 1; ; tries += 1) {
     const admission = circuits.admit(model.name, request.interactive, now())
     if (typeof admission === 'object') {
-      const failure: Failure = { code: 'provider.unavailable', reason: 'circuit', text: 'It failed several times in a row; background requests wait.' }
-      return { failure, error: { type: 'error', error: modelError(failure, provider, model.id, null, admission.openUntil) }, shown: false }
+      const failure: Failure = {
+        code: 'provider.unavailable',
+        reason: 'circuit',
+        text: 'It failed several times in a row; background requests wait.',
+      }
+      return {
+        failure,
+        error: { type: 'error', error: modelError(failure, provider, model.id, null, admission.openUntil) },
+        shown: false,
+      }
     }
     const ask = askOf(request, model, without)
     let key: string | null = null
@@ -128,7 +161,8 @@ async function* tryCandidate(
     }
     if (ended.ok) {
       circuits.succeeded(model.name)
-      if (ended.reason === 'unknown') shared.log({ event: 'unknown finish', word: ended.word.slice(0, 100), model: model.name })
+      if (ended.reason === 'unknown')
+        shared.log({ event: 'unknown finish', word: ended.word.slice(0, 100), model: model.name })
       turn.working.set(request.model, model.name)
       yield { type: 'finish', reason: ended.reason, empty: ended.empty }
       return undefined
@@ -136,14 +170,25 @@ async function* tryCandidate(
 
     const { failure, shown } = ended
     const { retries: most, circuit } = handling(failure)
-    const error = (retryAt?: number): Failed => ({ failure, shown, error: { type: 'error', error: modelError(failure, provider, model.id, key, retryAt) } })
+    const error = (retryAt?: number): Failed => ({
+      failure,
+      shown,
+      error: { type: 'error', error: modelError(failure, provider, model.id, key, retryAt) },
+    })
     if (failure.code === 'provider.stopped') {
       circuits.unproven(model.name)
       return error()
     }
     shared.log({
-      event: 'request failed', code: failure.code, reason: failure.reason, status: failure.status, provider: provider.id, model: model.id,
-      requestId: failure.requestId, attempt: tries, durationMs: now() - startedAt,
+      event: 'request failed',
+      code: failure.code,
+      reason: failure.reason,
+      status: failure.status,
+      provider: provider.id,
+      model: model.id,
+      requestId: failure.requestId,
+      attempt: tries,
+      durationMs: now() - startedAt,
     })
     const opened = circuit && circuits.failed(model.name, now())
     if (!circuit) circuits.unproven(model.name)
@@ -153,7 +198,11 @@ async function* tryCandidate(
       without.add(failure.drop)
       learned.add(model.name, failure.drop)
       if (shown) yield { type: 'reset' }
-      yield { type: 'warning', kind: 'dropped_parameter', text: `${model.name} does not take ${dropped[failure.drop]}; the request was sent without.` }
+      yield {
+        type: 'warning',
+        kind: 'dropped_parameter',
+        text: `${model.name} does not take ${dropped[failure.drop]}; the request was sent without.`,
+      }
       continue
     }
     if ((failure.code === 'provider.auth_invalid' || failure.code === 'provider.auth_missing') && !turn.healed) {
@@ -166,7 +215,11 @@ async function* tryCandidate(
     }
     if (failure.loading) {
       polls += 1
-      if (polls > loadingPolls) return { ...error(), failure: { ...failure, code: provider.loopback ? 'provider.local_server_off' : 'provider.unavailable' } }
+      if (polls > loadingPolls)
+        return {
+          ...error(),
+          failure: { ...failure, code: provider.loopback ? 'provider.local_server_off' : 'provider.unavailable' },
+        }
       yield { type: 'phase', name: 'loading', percent: null }
       await pause(loadingPoll, signal)
       continue
@@ -182,26 +235,57 @@ async function* tryCandidate(
     retries += 1
     if (shown) {
       yield { type: 'reset' }
-      yield { type: 'warning', kind: 'retry_after_output', text: `The answer of ${model.name} broke off; it is asked again.` }
+      yield {
+        type: 'warning',
+        kind: 'retry_after_output',
+        text: `The answer of ${model.name} broke off; it is asked again.`,
+      }
     }
     const named = failure.retryAfterMs !== undefined && failure.retryAfterMs >= wait
-    if (wait >= 1_000) yield { type: 'wait', wait: { code: failure.code, provider: provider.id, label: provider.label, until: now() + wait, untilKind: named ? 'reset' : 'retry', attempt: retries, of: most } }
+    if (wait >= 1_000)
+      yield {
+        type: 'wait',
+        wait: {
+          code: failure.code,
+          provider: provider.id,
+          label: provider.label,
+          until: now() + wait,
+          untilKind: named ? 'reset' : 'retry',
+          attempt: retries,
+          of: most,
+        },
+      }
     await pause(wait, signal)
     if (wait >= 1_000) yield { type: 'wait', wait: null }
   }
 }
 
-const dropped: Record<Droppable, string> = { tools: 'tools', images: 'images', effort: 'a reasoning effort', temperature: 'a temperature', usage: 'a request for usage in streams' }
+const dropped: Record<Droppable, string> = {
+  tools: 'tools',
+  images: 'images',
+  effort: 'a reasoning effort',
+  temperature: 'a temperature',
+  usage: 'a request for usage in streams',
+}
 
 /** Whether the request has what was refused; if not, leaving it out changes nothing. */
 function sends({ request, effort, stream, model, without }: Ask, drop: Droppable): boolean {
   if (without.has(drop)) return false
   switch (drop) {
-    case 'tools': return request.tools.length > 0
-    case 'effort': return effort !== undefined
-    case 'temperature': return request.temperature !== undefined
-    case 'usage': return stream && (model.provider.kind === 'openai' || model.provider.kind === 'openai-compatible')
-    case 'images': return request.messages.some((message) => (message.role === 'tool' ? message.results.some(({ image }) => image) : message.role === 'user' && message.parts.some(({ type }) => type === 'image')))
+    case 'tools':
+      return request.tools.length > 0
+    case 'effort':
+      return effort !== undefined
+    case 'temperature':
+      return request.temperature !== undefined
+    case 'usage':
+      return stream && (model.provider.kind === 'openai' || model.provider.kind === 'openai-compatible')
+    case 'images':
+      return request.messages.some((message) =>
+        message.role === 'tool'
+          ? message.results.some(({ image }) => image)
+          : message.role === 'user' && message.parts.some(({ type }) => type === 'image'),
+      )
   }
 }
 
@@ -222,4 +306,3 @@ function backOff(failure: Failure, retries: number, random: number): number {
   const base = failure.code === 'provider.local_server_off' ? 2_000 : 1_000 * 2 ** retries
   return Math.round(base * (0.8 + 0.4 * random))
 }
-

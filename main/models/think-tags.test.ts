@@ -22,7 +22,8 @@ test.each([
 ])('M-60 %j: only tags that open the text are reasoning, however the stream is split', (whole, reasoning, text) => {
   expect(read([whole])).toEqual({ reasoning, text })
   expect(read([...whole])).toEqual({ reasoning, text })
-  for (let at = 1; at < whole.length; at += 1) expect(read([whole.slice(0, at), whole.slice(at)])).toEqual({ reasoning, text })
+  for (let at = 1; at < whole.length; at += 1)
+    expect(read([whole.slice(0, at), whole.slice(at)])).toEqual({ reasoning, text })
 })
 
 test('M-61 text without leading tags comes out unchanged, and at most 32 characters are held back', () => {

@@ -79,7 +79,8 @@ export function withExtra(body: Record<string, unknown>, extra: Record<string, u
   const merged = { ...body }
   for (const [key, value] of Object.entries(extra)) {
     if (key === 'model' || key === 'messages' || key === 'input' || key === 'stream') continue
-    merged[key] = key === 'tools' && Array.isArray(value) && Array.isArray(body['tools']) ? [...body['tools'], ...value] : value
+    merged[key] =
+      key === 'tools' && Array.isArray(value) && Array.isArray(body['tools']) ? [...body['tools'], ...value] : value
   }
   return merged
 }
@@ -100,8 +101,12 @@ export function systemText(messages: readonly ModelMessage[]): string[] {
 }
 
 /** Where a protocol cannot carry images in results they follow in a user message that names the call (M-35). */
-export function imagesOfResults(results: readonly ToolResultPart[]): { note: string; image: NonNullable<ToolResultPart['image']> }[] {
-  return results.flatMap(({ name, callId, image }) => (image ? [{ note: `Image from the result of ${name} (${toCallId(callId)}):`, image }] : []))
+export function imagesOfResults(
+  results: readonly ToolResultPart[],
+): { note: string; image: NonNullable<ToolResultPart['image']> }[] {
+  return results.flatMap(({ name, callId, image }) =>
+    image ? [{ note: `Image from the result of ${name} (${toCallId(callId)}):`, image }] : [],
+  )
 }
 
 /** Rough size of a request, for an estimate of tokens where no usage is reported (M-56). */
@@ -110,7 +115,10 @@ export function promptCharacters(request: ModelRequest): number {
   for (const message of request.messages) {
     if (message.role === 'system') sum += message.text.length
     else if (message.role === 'tool') for (const result of message.results) sum += result.text.length
-    else for (const part of message.parts) sum += part.type === 'call' ? JSON.stringify(part.args ?? {}).length : part.type === 'image' ? 0 : part.text.length
+    else
+      for (const part of message.parts)
+        sum +=
+          part.type === 'call' ? JSON.stringify(part.args ?? {}).length : part.type === 'image' ? 0 : part.text.length
   }
   return sum + request.tools.reduce((size, tool) => size + tool.description.length + 200, 0)
 }

@@ -42,7 +42,10 @@ export class NetError extends Error {
  * The environment's proxies apply to remote hosts. Sockets are not kept between requests: a response is left at its end
  * mark, before the connection is free again, and TLS sessions are resumed anyway.
  */
-const agents = { 'http:': new http.Agent({ proxyEnv: process.env }), 'https:': new https.Agent({ proxyEnv: process.env }) }
+const agents = {
+  'http:': new http.Agent({ proxyEnv: process.env }),
+  'https:': new https.Agent({ proxyEnv: process.env }),
+}
 
 const maxRedirects = 3
 
@@ -53,7 +56,8 @@ export async function send(request: NetRequest): Promise<NetResponse> {
     const response = await exchange(url, request)
     const status = response.statusCode ?? 0
     const target = status === 307 || status === 308 ? redirectTarget(response.headers.location, url) : undefined
-    if (!target || hop === maxRedirects) return { status, headers: flat(response.headers), body: bytes(response, request.signal) }
+    if (!target || hop === maxRedirects)
+      return { status, headers: flat(response.headers), body: bytes(response, request.signal) }
     response.destroy()
     url = target
   }
@@ -68,14 +72,21 @@ function exchange(url: URL, request: NetRequest): Promise<http.IncomingMessage> 
   const { signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new NetError('stopped', 'Stopped before it was sent.'))
-    const open = (url.protocol === 'https:' ? https.request : http.request) as (url: URL, options: http.RequestOptions) => http.ClientRequest
+    const open = (url.protocol === 'https:' ? https.request : http.request) as (
+      url: URL,
+      options: http.RequestOptions,
+    ) => http.ClientRequest
     const outgoing = open(url, {
       method: request.method,
-      headers: { ...request.headers, ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }) },
+      headers: {
+        ...request.headers,
+        ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }),
+      },
       agent: isLoopbackHost(url.hostname) ? false : agents[url.protocol as 'http:' | 'https:'],
     })
     const stop = () => outgoing.destroy(new NetError('stopped', 'Stopped.'))
-    const late = () => outgoing.destroy(new NetError('connect_timeout', `No connection after ${request.connectMs / 1_000} s.`))
+    const late = () =>
+      outgoing.destroy(new NetError('connect_timeout', `No connection after ${request.connectMs / 1_000} s.`))
     const connecting = setTimeout(late, request.connectMs)
     const connected = () => clearTimeout(connecting)
     signal.addEventListener('abort', stop, { once: true })
@@ -105,7 +116,9 @@ async function* bytes(response: http.IncomingMessage, signal: AbortSignal): Asyn
 
 function asNetError(error: NodeJS.ErrnoException, signal: AbortSignal): NetError {
   if (signal.aborted) return new NetError('stopped', 'Stopped.')
-  return error instanceof NetError ? error : new NetError('broken', error.message || 'The connection broke.', error.code)
+  return error instanceof NetError
+    ? error
+    : new NetError('broken', error.message || 'The connection broke.', error.code)
 }
 
 function flat(headers: http.IncomingHttpHeaders): Record<string, string> {
@@ -121,5 +134,10 @@ export function isLoopbackHost(hostname: string): boolean {
 /** Also the private ranges of home and company networks, and `.local` names. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  return isLoopbackHost(host) || /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.)/.test(host) || /^f[cd][0-9a-f]{2}:/.test(host) || host.endsWith('.local')
+  return (
+    isLoopbackHost(host) ||
+    /^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.)/.test(host) ||
+    /^f[cd][0-9a-f]{2}:/.test(host) ||
+    host.endsWith('.local')
+  )
 }
