@@ -54,9 +54,13 @@ export class StoredIntents implements IntentRecords {
   }
 }
 
-/** Versions of the files each session has seen. What is lost with the host is read again. */
+const saveQuietMs = 250
+
+/** Versions of the files each session has seen; written when it has been quiet. What is lost with the host is read again. */
 export class StoredFileStates implements FileStateStore {
   private readonly values: Values
+  private readonly sessions = new Map<string, Map<string, FileState>>()
+  private readonly unsaved = new Map<string, NodeJS.Timeout>()
 
   constructor(values: Values) {
     this.values = values
@@ -64,10 +68,27 @@ export class StoredFileStates implements FileStateStore {
 
   async load(sessionId: string): Promise<FileState[]> {
     const stored = await this.values.value(`files.states.${sessionId}`)
-    return Array.isArray(stored) ? (stored as FileState[]) : []
+    const states = Array.isArray(stored) ? (stored as FileState[]) : []
+    this.sessions.set(sessionId, new Map([...states.map((state) => [state.key, state] as const), ...(this.sessions.get(sessionId) ?? [])]))
+    return states
   }
 
   save(sessionId: string, states: FileState[]): void {
-    void this.values.setValue(`files.states.${sessionId}`, states).catch(() => {})
+    const known = this.sessions.get(sessionId) ?? new Map<string, FileState>()
+    for (const state of states) known.set(state.key, state)
+    this.sessions.set(sessionId, known)
+    if (this.unsaved.has(sessionId)) return
+    this.unsaved.set(sessionId, setTimeout(() => void this.write(sessionId), saveQuietMs).unref())
+  }
+
+  /** Writes what waits; call before storage closes. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.unsaved.keys()].map((sessionId) => this.write(sessionId)))
+  }
+
+  private async write(sessionId: string): Promise<void> {
+    clearTimeout(this.unsaved.get(sessionId))
+    this.unsaved.delete(sessionId)
+    await this.values.setValue(`files.states.${sessionId}`, [...(this.sessions.get(sessionId)?.values() ?? [])]).catch(() => {})
   }
 }

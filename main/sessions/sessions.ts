@@ -233,6 +233,19 @@ export class Sessions {
     return actor.command<SubmitReply | null>({ type: 'followUp.start', id: followUpId, message, byPerson })
   }
 
+  /** The decision on a card; "Deny and stop" also stops its turn (Z-96). */
+  async answerApproval(id: string, answer: Omit<Extract<Command, { type: 'approval.answer' }>, 'type'>): Promise<{ ok: true }> {
+    const actor = await this.actor(id)
+    const turnId = actor.peek().turn?.id
+    const reply = await actor.command<{ ok: true }>({ type: 'approval.answer', ...answer })
+    if (answer.decision === 'deny_stop' && turnId !== undefined) await actor.command({ type: 'stop', turnId, reason: 'person' })
+    return reply
+  }
+
+  fingerprint(value: Record<string, unknown>): string {
+    return fingerprintOf(value)
+  }
+
   /** Stops and settles a running turn first, then hides the session everywhere (S-21, T-11). */
   async delete(id: string): Promise<void> {
     const actor = await this.actor(id)

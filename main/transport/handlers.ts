@@ -24,7 +24,8 @@ type Outputs = InferContractRouterOutputs<Contract>
 
 /** A stream's refusals are thrown by its first `next`. */
 export type Handler<Input, Output> =
-  Output extends AsyncIteratorObject<infer Event, unknown, unknown>
+  // In brackets: a reply that is one of several shapes is still one function's.
+  [Output] extends [AsyncIteratorObject<infer Event, unknown, unknown>]
     ? (input: Input, client: ClientContext) => AsyncIterable<Event>
     : (input: Input, client: ClientContext) => Promise<Output>
 

@@ -1,0 +1,49 @@
+/** The services a workbench's answers speak to; built and owned by workbench.ts. */
+import type { WorkbenchEvent } from '../../../preload/contract/events.ts'
+import type { ContextReport, HostInfo } from '../../../preload/contract/routes.ts'
+import type { Rule } from '../../../preload/contract/items.ts'
+import type { Environment } from '../../exec/environment.ts'
+import type { Terminals } from '../../exec/terminals.ts'
+import type { Differ } from '../../files/diff.ts'
+import type { FileTree } from '../../files/tree.ts'
+import type { ModelService } from '../../models/models.ts'
+import type { Config } from '../../platform/config.ts'
+import type { Broadcast } from '../../platform/broadcast.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import type { OwnCommands } from '../../sessions/own-commands.ts'
+import type { SettingsStore } from '../../sessions/settings-store.ts'
+import type { Workspaces } from '../../sessions/workspaces.ts'
+import type { Secrets } from '../../storage/secrets.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+export type Services = {
+  storage: Storage
+  sessions: Sessions
+  settings: SettingsStore
+  workspaces: Workspaces
+  models: ModelService
+  config: Config
+  secrets: Secrets
+  environment: Environment
+  terminals: Terminals
+  ownCommands: OwnCommands
+  /** Ends the command of a tool call; false where none of it runs. */
+  stopToolCommand(itemId: string): boolean
+  /** The attachment of this session with that body; null where it has none (S-117). */
+  ownsBlob(sessionId: string, hash: string): Promise<{ mediaType: string } | null>
+  context: { report(sessionId: string): Promise<ContextReport> }
+  tree: FileTree
+  differ: Differ
+  events: Broadcast<WorkbenchEvent>
+  rules: { list(): readonly Rule[]; remove(id: string): Promise<void> }
+  /** What only a desktop shell can do; absent on the web host (Z-183). */
+  desktop: Desktop | null
+  hostInfo(): HostInfo
+  now(): number
+}
+
+export type Desktop = {
+  reveal(path: string): Promise<void>
+  openExternal(url: string): Promise<void>
+  chooseFolder(): Promise<string | null>
+}

@@ -1,0 +1,115 @@
+/** Answers of the routes about one session: open, stream, submit, steer, queue, decide, recover. */
+import { LatheError } from '../../../preload/contract/errors.ts'
+import type { Draft } from '../../../preload/contract/routes.ts'
+import { sliceItems } from '../../../preload/contract/limits.ts'
+import type { Handlers } from '../handlers.ts'
+import type { Services } from './services.ts'
+
+const ok = { ok: true } as const
+
+export function sessionAnswers(services: Services): Pick<Handlers, 'session' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
+  const { sessions, storage } = services
+  return {
+    session: {
+      open: async ({ sessionId, around }) => {
+        const view = await sessions.open(sessionId)
+        if (around === undefined || view.items.some((item) => item.id === around)) return view
+        const slice = await storage.items(sessionId, { around, limit: sliceItems })
+        return { ...view, items: slice.items, itemsBefore: slice.before }
+      },
+      events: ({ sessionId, after, journalId }, client) => sessions.events(sessionId, after, journalId, client.signal ?? new AbortController().signal),
+      items: ({ sessionId, limit, ...where }) =>
+        storage.items(sessionId, {
+          ...(where.before === undefined ? {} : { before: where.before }),
+          ...(where.after === undefined ? {} : { after: where.after }),
+          ...(where.around === undefined ? {} : { around: where.around }),
+          limit: limit ?? sliceItems,
+        }),
+      item: async ({ sessionId, itemId }) => {
+        const item = await storage.item(sessionId, itemId)
+        if (!item) throw new LatheError('request.invalid', 'There is no such item in this session.')
+        return item
+      },
+      submit: ({ sessionId, ...submission }, client) => sessions.submit(sessionId, { ...submission, attendance: client.attendance }),
+      stop: ({ sessionId, turnId }) => sessions.command(sessionId, { type: 'stop', turnId, reason: 'person' }),
+      retry: ({ sessionId, requestId, turnId, model }, client) => sessions.retry(sessionId, requestId, turnId, model, client.attendance),
+      continue: ({ sessionId, requestId, turnId }, client) => sessions.continue(sessionId, requestId, turnId, client.attendance),
+      settings: async ({ sessionId, requestId: _, model, effort, approvalMode, forApproval }) => {
+        // Resolved first: if that fails nothing is stored and the error lists the valid names (M-24).
+        const canonical = model === undefined || model === null ? model : services.models.choose(model).model
+        return sessions.command(sessionId, {
+          type: 'settings',
+          ...(canonical === undefined ? {} : { model: canonical }),
+          ...(effort === undefined ? {} : { effort }),
+          ...(approvalMode === undefined ? {} : { approvalMode }),
+          ...(forApproval === undefined ? {} : { forApproval }),
+        })
+      },
+      releaseHold: ({ sessionId }) => sessions.command(sessionId, { type: 'hold.release' }),
+      context: ({ sessionId }) => services.context.report(sessionId),
+      draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
+      setDraft: async ({ sessionId, text, attachments, source }) => {
+        const revision = ((await storage.draft(sessionId))?.revision ?? 0) + 1
+        await storage.setDraft(sessionId, { text, attachments, revision })
+        const actor = await sessions.actor(sessionId)
+        actor.pass({ type: 'draft.changed', seq: null, at: services.now(), revision, source })
+        return { revision }
+      },
+      prompts: async ({ sessionId }) => {
+        const actor = await sessions.actor(sessionId)
+        return storage.prompts(sessionId, actor.published.header.workspace)
+      },
+      command: async ({ sessionId, line }) => {
+        const { itemId } = await services.ownCommands.start(sessionId, line)
+        return { itemId }
+      },
+      stopCommand: async ({ itemId }) => {
+        if (!services.ownCommands.stop(itemId) && !services.stopToolCommand(itemId)) {
+          throw new LatheError('exec.not_found', 'This command is no longer running.')
+        }
+        return ok
+      },
+    },
+    steers: {
+      add: ({ sessionId, turnId, requestId, text, attachments }) =>
+        sessions.command(sessionId, { type: 'steer.add', turnId, requestId, fingerprint: sessions.fingerprint({ action: 'steer', turnId, text }), text, attachments }),
+      edit: ({ sessionId, steerId, text, attachments }) => sessions.command(sessionId, { type: 'steer.edit', steerId, text, attachments }),
+      withdraw: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.withdraw', steerId }),
+      sendNow: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.sendNow', steerId }),
+    },
+    followUps: {
+      add: ({ sessionId, text, attachments }) => sessions.command(sessionId, { type: 'followUp.add', text, attachments }),
+      edit: ({ sessionId, id, revision, text, attachments }) => sessions.command(sessionId, { type: 'followUp.edit', id, revision, text, attachments }),
+      move: ({ sessionId, id, before }) => sessions.command(sessionId, { type: 'followUp.move', id, before }),
+      remove: ({ sessionId, id }) => sessions.command(sessionId, { type: 'followUp.remove', id }),
+      clear: ({ sessionId }) => sessions.command(sessionId, { type: 'followUp.clear' }),
+      steerNow: ({ sessionId, id }) => sessions.command(sessionId, { type: 'followUp.steerNow', id }),
+      startNow: async ({ sessionId, id }, client) => {
+        const reply = await sessions.startFollowUp(sessionId, id, true, client.attendance)
+        if (!reply) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
+        return reply
+      },
+      pause: ({ sessionId }) => sessions.command(sessionId, { type: 'queue.pause' }),
+      resume: ({ sessionId }) => sessions.command(sessionId, { type: 'queue.resume' }),
+    },
+    approvals: {
+      answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }) =>
+        sessions.answerApproval(sessionId, { approvalId, argsHash, decision, scope: scope ?? 'workspace', ...(feedback === undefined ? {} : { feedback }) }),
+      rules: async () => [...services.rules.list()],
+      removeRule: async ({ id }) => {
+        await services.rules.remove(id)
+        return ok
+      },
+    },
+    questions: {
+      answer: ({ sessionId, questionId, choices, text, secret, declined }) =>
+        sessions.command(sessionId, { type: 'question.answer', questionId, choices: choices ?? [], text: text ?? null, secret: secret ?? null, declined: declined ?? false }),
+    },
+    recovery: {
+      continue: ({ sessionId, requestId, recoveryId }, client) => sessions.continueRecovery(sessionId, requestId, recoveryId, client.attendance),
+      dismiss: ({ sessionId, recoveryId }) => sessions.command(sessionId, { type: 'recovery.dismiss', recoveryId }),
+    },
+  }
+}
+
+const emptyDraft: Draft = { text: '', attachments: [], revision: 0 }

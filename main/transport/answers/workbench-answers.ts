@@ -1,0 +1,144 @@
+/** Answers of the routes about the workbench: host, settings, workspaces, files, models, terminals, attachments, changes. */
+import { createHash } from 'node:crypto'
+import { LatheError } from '../../../preload/contract/errors.ts'
+import { attachmentBytesMax } from '../../../preload/contract/limits.ts'
+import type { ChangeDiff, ProviderEntry } from '../../../preload/contract/routes.ts'
+import { patchText } from '../../files/diff.ts'
+import type { ProviderState } from '../../models/models.ts'
+import type { Handlers } from '../handlers.ts'
+import type { Services } from './services.ts'
+import { Uploads } from './uploads.ts'
+
+const ok = { ok: true } as const
+const never = () => new AbortController().signal
+
+export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'changes' | 'files' | 'models' | 'terminals'> {
+  const { storage, settings, workspaces, models, terminals, events } = services
+  const uploads = new Uploads(storage.blobs, attachmentBytesMax)
+  return {
+    host: {
+      info: async () => services.hostInfo(),
+      watch: (_, client) => events.read(client.signal ?? never()),
+      reveal: async ({ path }) => (await desktop(services).reveal(path), ok),
+      openExternal: async ({ url }) => (await desktop(services).openExternal(url), ok),
+      chooseFolder: async () => ({ path: await desktop(services).chooseFolder() }),
+    },
+    settings: {
+      get: async () => settings.get(),
+      set: async ({ settings: patch }) => {
+        if (patch.model !== undefined && patch.model !== null) models.choose(patch.model)
+        const changed = await settings.set(patch)
+        events.send({ type: 'settings.changed', settings: changed })
+        return changed
+      },
+      preferences: async () => settings.preferences(),
+      setPreferences: async ({ preferences }) => {
+        const changed = await settings.setPreferences(preferences)
+        events.send({ type: 'preferences.changed', preferences: changed })
+        return changed
+      },
+    },
+    workspaces: {
+      list: () => workspaces.list(),
+      open: ({ path }) => workspaces.open(path),
+      openDemo: () => workspaces.openDemo(),
+      forget: async ({ path }) => (await workspaces.forget(path), ok),
+      locate: async ({ path, to }) => {
+        const { workspace, sessionIds } = await workspaces.locate(path, to)
+        for (const id of sessionIds) await services.sessions.command(id, { type: 'workspace.moved', to: workspace.path })
+        return workspace
+      },
+      browse: ({ path }) => workspaces.browse(path),
+    },
+    attachments: {
+      upload: (part) => uploads.add(part),
+      read: async ({ sessionId, hash }) => {
+        const owned = await services.ownsBlob(sessionId, hash)
+        if (!owned) throw new LatheError('access.denied', 'This body is not one of this session.')
+        return { data: Buffer.from(await storage.blobs.get(hash)).toString('base64'), mediaType: owned.mediaType }
+      },
+    },
+    changes: {
+      diff: ({ sessionId, changeId }, client) => changeDiff(services, sessionId, changeId, client.signal),
+    },
+    files: {
+      list: ({ workspace, path }, client) => services.tree.list(workspace, path, client.signal ?? never()),
+      read: ({ workspace, path }) => services.tree.read(workspace, path),
+      find: ({ workspace, query }, client) => services.tree.find(workspace, query, client.signal ?? never()),
+    },
+    models: {
+      list: async ({ refresh }, client) => (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map(providerEntry),
+      probe: (_, client) => models.probe(client.signal ?? never()),
+      test: ({ provider }, client) => models.test(provider, null, client.signal ?? never()),
+      putProvider: async ({ requestId: _, id, kind, baseUrl, apiKeyEnv, models: names }) => {
+        await services.config.update((content) => {
+          const providers = record(content['providers'])
+          const entry = { ...record(providers[id]), kind, ...(baseUrl === undefined ? {} : { baseUrl }), ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }), ...(names === undefined ? {} : { models: names }) }
+          return { ...content, providers: { ...providers, [id]: entry } }
+        })
+        events.send({ type: 'models.changed' })
+        return ok
+      },
+      removeProvider: async ({ id }) => {
+        await services.config.update((content) => {
+          const { [id]: _, ...providers } = record(content['providers'])
+          return { ...content, providers }
+        })
+        events.send({ type: 'models.changed' })
+        return ok
+      },
+      setKey: async ({ provider, key }) => {
+        await services.secrets.set(`provider.${provider}`, key)
+        models.credentialsChanged()
+        events.send({ type: 'models.changed' })
+        return { storedIn: await services.secrets.source(`provider.${provider}`) }
+      },
+    },
+    terminals: {
+      list: async () => terminals.list(),
+      open: ({ workspace, cols, rows }) => terminals.open({ workspace, cols, rows }),
+      attach: ({ id, after }, client) => terminals.attach(id, { ...(after === undefined ? {} : { after }), signal: client.signal ?? never() }),
+      input: async ({ id, data }) => (terminals.input(id, data), ok),
+      resize: async ({ id, cols, rows }) => (terminals.resize(id, cols, rows), ok),
+      rename: async ({ id, title }) => (terminals.rename(id, title), ok),
+      close: async ({ id }) => (await terminals.close(id), ok),
+    },
+  }
+}
+
+function desktop(services: Services) {
+  if (!services.desktop) throw new LatheError('host.not_here', 'Only the desktop app can do this.')
+  return services.desktop
+}
+
+async function changeDiff(services: Services, sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
+  const change = await services.storage.change(sessionId, changeId)
+  if (!change) throw new LatheError('request.invalid', 'There is no such change in this session.')
+  const body = (hash: string | null) => (hash === null ? null : services.storage.blobs.get(hash).catch(() => null))
+  const [before, after] = await Promise.all([body(change.before), body(change.after)])
+  const diff = await services.differ.diff(before, after, { signal })
+  const header = (await services.sessions.open(sessionId)).header
+  const now = await services.tree.bytes(header.workspace, change.path).catch(() => null)
+  const nowHash = now === null ? null : createHash('sha256').update(now).digest('hex')
+  const text = (bytes: Uint8Array | null) => (diff.binary || bytes === null ? null : new TextDecoder().decode(bytes))
+  return {
+    path: change.path,
+    kind: change.kind,
+    binary: diff.binary,
+    patch: diff.hunks === null ? null : patchText(change.path, diff.hunks, { before: before !== null, after: after !== null }),
+    before: diff.hunks === null ? null : text(before),
+    after: diff.hunks === null ? null : text(after),
+    added: diff.added,
+    removed: diff.removed,
+    note: diff.note,
+    changedSince: nowHash !== change.after,
+  }
+}
+
+function providerEntry(provider: ProviderState): ProviderEntry {
+  return { ...provider, models: provider.models.map((model) => ({ ...model, provider: provider.id, price: model.price ? { input: model.price.input, output: model.price.output } : null })) }
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}
