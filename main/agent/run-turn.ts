@@ -7,6 +7,7 @@ import { noUsage } from '../../preload/contract/fold.ts'
 import { outputContinuationsMax } from '../../preload/contract/limits.ts'
 import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
 import type { AssistantPart, ModelError, ModelInfo, ModelMessage, Models, ModelUsage, ToolSpec } from '../models/model.ts'
+import type { RedactionStream } from '../platform/redaction.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import { userParts, type Bodies } from './context.ts'
 import { runCalls, type CallsInput, type ModelCall } from './tool-calls.ts'
@@ -153,6 +154,7 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
   const signal = port.requestSignal()
   const step: Step = { finish: 'error', parts: [], calls: [], text: '', usage: null, error: null }
   const { tally } = what
+  const show = new Shown(input, tally)
   tally.begin(port.now())
   const stream = input.models.stream(
     { model: model.name, messages: what.messages, tools: what.tools, ...(input.effort === null ? {} : { effort: input.effort }), maxOutput: model.maxOutput, sessionId: port.sessionId, interactive: true },
@@ -169,11 +171,11 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
       case 'text':
         append(step, 'text', event.delta)
         step.text += event.delta
-        stepOutput(input, tally, 'text', event.delta)
+        show.push('text', event.delta)
         break
       case 'reasoning':
         append(step, 'reasoning', event.delta)
-        stepOutput(input, tally, 'reasoning', event.delta)
+        show.push('reasoning', event.delta)
         break
       case 'carrier': {
         const reasoning = step.parts.findLast((part) => part.type === 'reasoning')
@@ -184,6 +186,7 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
       case 'call':
         break
       case 'callDone': {
+        show.end()
         const invalid = 'invalid' in event ? `${event.invalid} Given: ${event.raw}` : undefined
         const args = 'args' in event ? event.args : {}
         step.calls.push({ callId: event.id, name: event.name, args, ...(invalid === undefined ? {} : { invalid }) })
@@ -213,6 +216,7 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
         break
     }
   }
+  show.end()
   tally.end(step.usage, port.now())
   if (step.error?.code === 'provider.stopped' || signal.aborted) {
     // An aborted request's calls are incomplete and never run (T-121).
@@ -244,11 +248,37 @@ function failureOf(error: ModelError) {
   return { code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }), ...(error.detail === undefined ? {} : { detail: error.detail }), ...(error.retryAt === undefined ? {} : { retryAt: error.retryAt }) }
 }
 
-function stepOutput(input: TurnInput, tally: Tally, channel: 'text' | 'reasoning', delta: string): void {
-  const { port } = input
-  tally.delta(port.now())
-  port.stream({ type: 'stream', channel, add: input.redact(delta) })
-  if (tally.dueForReport(port.now())) void port.report({ type: 'usage', turn: tally.usage, context: tally.context, rate: tally.rate })
+/** What is shown of a reply while it streams: without secrets, also where one comes in two pieces (Z-103). */
+class Shown {
+  private readonly input: TurnInput
+  private readonly tally: Tally
+  private channel: 'text' | 'reasoning' | null = null
+  private redaction: RedactionStream | null = null
+
+  constructor(input: TurnInput, tally: Tally) {
+    this.input = input
+    this.tally = tally
+  }
+
+  push(channel: 'text' | 'reasoning', delta: string): void {
+    const { port } = this.input
+    if (channel !== this.channel) this.end()
+    this.channel = channel
+    this.redaction ??= this.input.redaction.stream()
+    this.tally.delta(port.now())
+    this.send(this.redaction.push(delta))
+    if (this.tally.dueForReport(port.now())) void port.report({ type: 'usage', turn: this.tally.usage, context: this.tally.context, rate: this.tally.rate })
+  }
+
+  /** Sends what was held back as the possible beginning of a secret. */
+  end(): void {
+    this.send(this.redaction?.end() ?? '')
+    this.redaction = null
+  }
+
+  private send(add: string): void {
+    if (add !== '' && this.channel) this.input.port.stream({ type: 'stream', channel: this.channel, add })
+  }
 }
 
 function append(step: Step, type: 'text' | 'reasoning', delta: string): void {

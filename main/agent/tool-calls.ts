@@ -7,6 +7,7 @@ import { LatheError, errorBody, type ErrorBody } from '../../preload/contract/er
 import { toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import type { ToolResultPart } from '../models/model.ts'
+import type { Redaction } from '../platform/redaction.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { readArguments } from '../tools/arguments.ts'
 import type { Registry } from '../tools/registry.ts'
@@ -25,7 +26,7 @@ export type CallsInput = {
   extraFolders: string[]
   parallel: boolean
   /** Hides known secrets in what is stored, shown and sent (Z-100). */
-  redact(text: string): string
+  redaction: Redaction
 }
 
 const batchMax = 8
@@ -48,7 +49,7 @@ export async function runCalls(calls: readonly ModelCall[], input: CallsInput): 
   return results
 }
 
-function prepare(call: ModelCall, { port, registry, redact }: CallsInput): Prepared {
+function prepare(call: ModelCall, { port, registry, redaction }: CallsInput): Prepared {
   const itemId = port.newId()
   let tool: Tool | null = null
   let parsed: unknown = null
@@ -60,10 +61,10 @@ function prepare(call: ModelCall, { port, registry, redact }: CallsInput): Prepa
   } catch (error) {
     fault = errorBody(error)
   }
-  const title = redact(titleOf(tool, parsed, call)).slice(0, toolTitleCharsMax)
+  const title = redaction.text(titleOf(tool, parsed, call)).slice(0, toolTitleCharsMax)
   // The ticket is asked for before anything is reported that could answer it.
   const ticket = port.ticket(itemId)
-  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, args: redactArgs(call.args, redact) })
+  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, args: redaction.value(call.args) })
   return { call, itemId, tool, input: parsed, fault, title, ticket }
 }
 
@@ -74,13 +75,6 @@ function titleOf(tool: Tool | null, input: unknown, call: ModelCall): string {
   } catch {
     return call.name
   }
-}
-
-function redactArgs(args: unknown, redact: (text: string) => string): unknown {
-  if (typeof args === 'string') return redact(args)
-  if (Array.isArray(args)) return args.map((one) => redactArgs(one, redact))
-  if (args !== null && typeof args === 'object') return Object.fromEntries(Object.entries(args).map(([name, one]) => [name, redactArgs(one, redact)]))
-  return args
 }
 
 /** Neighbours that declare themselves concurrency-safe; any other call, also an unknown one, runs alone. */
@@ -103,7 +97,7 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
   if ('code' in plan) return failed(one, input, plan)
   // Frozen here: what was judged and shown is byte for byte what runs (Z-92).
   const argsHash = createHash('sha256').update(JSON.stringify([one.call.name, one.call.args])).digest('hex')
-  const redacted = { ...plan, preview: { ...plan.preview, title: input.redact(plan.preview.title), detail: input.redact(plan.preview.detail) } }
+  const redacted = { ...plan, preview: input.redaction.value(plan.preview) }
   void port.report({ type: 'toolReady', ticket: one.itemId, itemId: one.itemId, tool: one.call.name, title: one.title, plan: redacted, argsHash })
   const release = await one.ticket
   if (!('run' in release) || !release.run) {
@@ -148,11 +142,11 @@ async function failed(one: Prepared, input: CallsInput, error: ErrorBody): Promi
 }
 
 async function end(one: Prepared, input: CallsInput, result: ToolResult, state: ToolEnd['state'], durationMs: number | null): Promise<ToolResultPart> {
-  const { port, blobs, redact } = input
-  const text = redact(hinted(result, cap(result.text === '' ? '(no output)' : result.text, one.tool?.resultCap ?? resultCap)))
+  const { port, blobs, redaction } = input
+  const text = redaction.text(hinted(result, cap(result.text === '' ? '(no output)' : result.text, one.tool?.resultCap ?? resultCap)))
   const short = text.length <= toolSummaryCharsMax
   const resultRef = short ? undefined : await blobs.put(text).catch(() => undefined)
-  const view = result.view ? { ...result.view, ...(result.view.stdout === undefined ? {} : { stdout: redact(result.view.stdout) }), ...(result.view.stderr === undefined ? {} : { stderr: redact(result.view.stderr) }) } : null
+  const view = result.view ? redaction.value(result.view) : null
   const changes = (result.changes ?? []).map((change): ChangedFile => ({
     id: change.id,
     turnId: port.turnId,
@@ -192,7 +186,7 @@ function cap(text: string, most: number): string {
   return `${text.slice(0, head)}\n[${text.length - most} characters left out]\n${text.slice(text.length - (most - head))}`
 }
 
-function contextOf(one: Prepared, { port, workspace, extraFolders, redact }: CallsInput): ToolContext {
+function contextOf(one: Prepared, { port, workspace, extraFolders, redaction }: CallsInput): ToolContext {
   let shown = 0
   let progressAt = 0
   return {
@@ -205,12 +199,12 @@ function contextOf(one: Prepared, { port, workspace, extraFolders, redact }: Cal
     output: (text) => {
       if (shown >= liveOutputMax || text === '') return
       shown += text.length
-      port.stream({ type: 'toolOutput', itemId: one.itemId, add: redact(text) })
+      port.stream({ type: 'toolOutput', itemId: one.itemId, add: redaction.text(text) })
     },
     progress: (progress) => {
       if (port.now() - progressAt < 100) return
       progressAt = port.now()
-      void port.report({ type: 'toolProgress', itemId: one.itemId, progress: { ...progress, message: redact(progress.message).slice(0, 200) } })
+      void port.report({ type: 'toolProgress', itemId: one.itemId, progress: { ...progress, message: redaction.text(progress.message).slice(0, 200) } })
     },
     ask: async (question): Promise<QuestionAnswer> => {
       const ticket = port.newId()

@@ -8,6 +8,7 @@ import { runTurn } from '../agent/run-turn.ts'
 import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
 import type { TurnPort } from '../agent/turn-port.ts'
 import type { Models } from '../models/model.ts'
+import type { Redaction } from '../platform/redaction.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../tools/registry.ts'
 import type { SessionActor, TurnHandle } from './actor.ts'
@@ -21,7 +22,7 @@ export type RunnerPorts = {
   settings(): Settings
   /** Name of the shell the `shell` tool uses, for the system prompt. */
   shellName(): Promise<string>
-  redact(text: string): string
+  redaction(): Redaction
   now(): number
 }
 
@@ -63,7 +64,7 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
     workspace: view.header.workspace,
     extraFolders: view.header.extraFolders,
     parallel: settings['tools.parallel'],
-    redact: ports.redact,
+    redaction: ports.redaction(),
     models,
     model,
     effort: view.header.effort ?? settings.effort,
