@@ -19,7 +19,13 @@ export type Ended =
       /** The provider's word, for the log. */ word: string
       requestId: string | undefined
     }
-  | { ok: false; failure: Failure; /** Text or reasoning was already yielded. */ shown: boolean }
+  | {
+      ok: false
+      failure: Failure
+      /** Something was already yielded that a repetition has to take back; `shown` where a person could read it. */
+      partial: boolean
+      shown: boolean
+    }
 
 /** A message of a stream longer than this is not the protocol (M-45). */
 const messageLimit = 8 * 1024 * 1024
@@ -94,7 +100,7 @@ export async function* attempt(
       (reply.hasContent || reply.hasUsage)
     )
       yield reply.usageEvent(promptCharacters(ask.request))
-    return { ok: false, failure, shown: reply.shown }
+    return { ok: false, failure, partial: reply.hasContent, shown: reply.shown }
   } finally {
     watchdog.stop()
     signal.removeEventListener('abort', stop)
@@ -124,7 +130,11 @@ async function* readStream(
   let progress = 0
   try {
     for (;;) {
-      const next = await (lateTimer ? untilLate(body.next(), late.signal) : body.next())
+      const next = await (lateTimer ? untilLate(body.next(), late.signal) : body.next()).catch((error: unknown) => {
+        // After the finish nothing is missing but usage.
+        if (reply.finish === undefined || !(error instanceof NetError) || error.fault === 'stopped') throw error
+        return undefined
+      })
       if (!next || next.done) break
       watchdog.bytes()
       messages.feed(decoder.decode(next.value, { stream: true }))

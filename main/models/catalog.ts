@@ -54,7 +54,7 @@ export function knownModel(provider: Provider, id: string, server: Partial<Model
     price: local ? { input: 0, output: 0 } : (pick('price') ?? null),
     local,
     stream: pick('stream') ?? true,
-    quirks: { ...bundled.quirks, ...configured.quirks },
+    quirks: { ...bundled.quirks, ...server?.quirks, ...configured.quirks },
     hidden: pick('hidden') ?? false,
   }
 }

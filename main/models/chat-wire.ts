@@ -35,6 +35,7 @@ function body(ask: Ask): Record<string, unknown> {
       messages: request.messages.flatMap((message) => wireMessages(message, without.has('images'))),
       stream,
       ...(stream && !without.has('usage') ? { stream_options: { include_usage: true } } : {}),
+      ...(stream && model.quirks.promptProgress ? { return_progress: true } : {}),
       ...(kind === 'openai' ? { max_completion_tokens: maxOutput } : { max_tokens: maxOutput }),
       ...(request.temperature === undefined || without.has('temperature') ? {} : { temperature: request.temperature }),
       ...(effort === undefined || without.has('effort') ? {} : { reasoning_effort: effort }),

@@ -22,6 +22,8 @@ const Price = z.object({
 const QuirksFields = z.object({
   /** Reasoning in tags that open the text; `auto`: for compatible and local kinds (M-60). */
   thinkTags: z.enum(['auto', 'on', 'off']).optional(),
+  /** The server reports how much of the prompt it has read, if asked (M-18). */
+  promptProgress: z.boolean().optional(),
   /** How thinking is asked for over the messages protocol. */
   thinking: z.enum(['adaptive', 'budget', 'none']).optional(),
 })

@@ -133,7 +133,7 @@ export async function* demoAnswer(ask: Ask, signal: AbortSignal): AsyncGenerator
   for (const type of ['reasoning', 'text'] as const) {
     for (const delta of (beat[type] ?? '').match(/\s*\S+\s*/g) ?? []) {
       if (ms > 0) await pause(ms, signal)
-      if (signal.aborted) return { ok: false, failure: { code: 'provider.stopped' }, shown }
+      if (signal.aborted) return { ok: false, failure: { code: 'provider.stopped' }, partial: shown, shown }
       shown = true
       deltas += 1
       yield { type, delta }
@@ -142,7 +142,7 @@ export async function* demoAnswer(ask: Ask, signal: AbortSignal): AsyncGenerator
   const calls = (beat.calls ?? []).map(({ name, args }, index) => ({ index, id: `demo_${step}_${index}`, name, args }))
   for (const { index, id, name, args } of calls) {
     if (ms > 0) await pause(ms, signal)
-    if (signal.aborted) return { ok: false, failure: { code: 'provider.stopped' }, shown }
+    if (signal.aborted) return { ok: false, failure: { code: 'provider.stopped' }, partial: shown, shown }
     yield { type: 'call', index, id, name, argsDelta: JSON.stringify(args) }
   }
   for (const { id, name, args } of calls) yield { type: 'callDone', id, name, args }

@@ -128,7 +128,7 @@ test('M-17 M-18 M-19 what local servers say of context, vision and embeddings co
       },
     },
   })
-  const llama = await bench('openai-compatible', [], {
+  const llama = await bench('openai-compatible', [{ emit: [{ text: 'a' }] }], {
     server: {
       models: [{ id: 'm', meta: { n_ctx_train: 131_072 } }],
       routes: { '/props': { default_generation_settings: { n_ctx: 16_384 }, modalities: { vision: true } } },
@@ -139,6 +139,8 @@ test('M-17 M-18 M-19 what local servers say of context, vision and embeddings co
   const lab = async ({ models }: typeof studio) => (await models.refresh(signal)).find(({ id }) => id === 'lab')?.models
   expect(await lab(studio)).toMatchObject([{ name: 'lab/loaded', contextLength: 5_000, contextLengthSource: 'server' }])
   expect(await lab(llama)).toMatchObject([{ contextLength: 16_384, vision: true }])
+  await hear(llama.models, request())
+  expect(llama.server.asked()[0]?.body.return_progress).toBe(true)
   expect(await lab(vllm)).toMatchObject([{ contextLength: 40_000 }])
   expect(await vllm.models.describe('lab/m', signal)).toMatchObject({ contextLength: 40_000 })
 })

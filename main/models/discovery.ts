@@ -182,6 +182,7 @@ function llamaFacts(props: Record<string, unknown>): Partial<ModelFacts> {
   const contextLength = positive(settings['n_ctx'], props['n_ctx'])
   const modalities = isRecord(props['modalities']) ? props['modalities'] : {}
   return {
+    quirks: { promptProgress: true },
     ...(contextLength === undefined ? {} : { contextLength }),
     ...(typeof modalities['vision'] === 'boolean' ? { vision: modalities['vision'] } : {}),
   }

@@ -324,7 +324,7 @@ describe('M-84 M-85 time limits', () => {
     expect(lastError(events)).toMatchObject({ code: 'provider.stream_stalled', reason: 'firstToken' })
   })
 
-  test('text and then silence is an idle stream', async () => {
+  test('K-26 text and then silence is an idle stream', async () => {
     const heard: string[] = []
     const { models, server } = await start([{ emit: [{ text: 'a' }, { hang: true }], repeat: 2 }], {
       lab: { timeouts: { idle: 20 } },
@@ -360,4 +360,55 @@ test('M-43 a fault of ours ends the stream as app.internal', async () => {
   expect(await hear(models, request())).toMatchObject([
     { type: 'error', error: { code: 'app.internal', message: 'keychain broke' } },
   ])
+})
+
+describe('streams', () => {
+  const finished = 'data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n'
+  const counted = 'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1}}\n\n'
+
+  test('M-56 usage after the finish is awaited for 2 s, else estimated; a connection lost meanwhile does no harm', async () => {
+    const { models } = await start([
+      { emit: [{ raw: finished }, { delayMs: 30 }, { raw: counted }], finish: 'stop', usage: null },
+      { emit: [{ raw: finished }, { delayMs: 30 }, { cut: true }] },
+      { emit: [{ raw: finished }, { hang: true }] },
+    ])
+    const usageOf = (events: ModelEvent[]) => {
+      expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' })
+      return events.find((event) => event.type === 'usage')?.usage
+    }
+    expect(usageOf(await hear(models, request()))).toMatchObject({ input: 7, estimated: false })
+    expect(usageOf(await hear(models, request()))).toMatchObject({ estimated: true })
+    const heard: string[] = []
+    const pending = hear(models, request(), ({ type }) => heard.push(type))
+    await vi.waitUntil(() => heard.includes('text'))
+    await vi.advanceTimersByTimeAsync(2_100)
+    expect(usageOf(await pending)).toMatchObject({ estimated: true })
+  })
+
+  test('M-45 a line over 8 MiB is not the protocol', async () => {
+    const { models } = await start([
+      { emit: [{ raw: `data: ${'x'.repeat(9 * 1024 * 1024)}` }, { hang: true }], repeat: 2 },
+    ])
+    expect(lastError(await hear(models, request()))).toMatchObject({ code: 'provider.unavailable', reason: 'protocol' })
+  })
+
+  test('K-03 fifty thousand tokens are as many events, whole', async () => {
+    const { models } = await start([{ emit: [{ words: 50_000 }] }])
+    expect(types(await hear(models, request())).filter((type) => type === 'text')).toHaveLength(50_000)
+  })
+
+  test('M-78 a call that was half streamed is taken back, and may be repeated as often as before output', async () => {
+    const cut = {
+      emit: [
+        { call: { name: 'read_file', args: '{"path":"a', fragments: 1 } },
+        { delayMs: 10 },
+        { cut: true as const },
+      ],
+      repeat: 3,
+    }
+    const { models } = await start([cut, answer])
+    const events = await hear(models, request('a', { tools: [readFile] }))
+    expect(types(events).filter((type) => type === 'reset')).toHaveLength(3)
+    expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'stop' })
+  })
 })

@@ -60,7 +60,7 @@ export async function* step(
   shared: Shared,
 ): AsyncGenerator<ModelEvent> {
   const chain = chainOf(request, turn)
-  let shown = false
+  let partial = false
   let failed: { failure: Failure; model: KnownModel; error: ModelEvent } | undefined
   for (const name of chain) {
     let candidate: { model: KnownModel; request: ModelRequest } | undefined
@@ -75,7 +75,7 @@ export async function* step(
     }
     if (!candidate) continue
     if (failed) {
-      if (shown) yield { type: 'reset' }
+      if (partial) yield { type: 'reset' }
       yield {
         type: 'warning',
         kind: 'fallback',
@@ -85,7 +85,7 @@ export async function* step(
     const last = chain.at(-1) === name
     const tried = yield* tryCandidate(candidate.request, candidate.model, last, signal, turn, shared)
     if (!tried) return
-    shown = tried.shown
+    partial = tried.partial
     failed = { failure: tried.failure, model: candidate.model, error: tried.error }
     if (!handling(tried.failure).fallback) break
   }
@@ -112,7 +112,7 @@ function stopped(name: string): ModelEvent {
   return { type: 'error', error: { code: 'provider.stopped', message: 'Stopped.', ...splitName(name) } }
 }
 
-type Failed = { failure: Failure; error: ModelEvent; shown: boolean }
+type Failed = { failure: Failure; error: ModelEvent; partial: boolean }
 
 /** Undefined once the model has answered. */
 async function* tryCandidate(
@@ -143,7 +143,7 @@ async function* tryCandidate(
       return {
         failure,
         error: { type: 'error', error: modelError(failure, provider, model.id, null, admission.openUntil) },
-        shown: false,
+        partial: false,
       }
     }
     const ask = askOf(request, model, without)
@@ -168,11 +168,11 @@ async function* tryCandidate(
       return undefined
     }
 
-    const { failure, shown } = ended
+    const { failure, partial, shown } = ended
     const { retries: most, circuit } = handling(failure)
     const error = (retryAt?: number): Failed => ({
       failure,
-      shown,
+      partial,
       error: { type: 'error', error: modelError(failure, provider, model.id, key, retryAt) },
     })
     if (failure.code === 'provider.stopped') {
@@ -197,7 +197,7 @@ async function* tryCandidate(
       corrections += 1
       without.add(failure.drop)
       learned.add(model.name, failure.drop)
-      if (shown) yield { type: 'reset' }
+      if (partial) yield { type: 'reset' }
       yield {
         type: 'warning',
         kind: 'dropped_parameter',
@@ -209,7 +209,7 @@ async function* tryCandidate(
       const again = await orStop(shared.keyOf(provider), signal).catch(() => key)
       if (again !== key) {
         turn.healed = true
-        if (shown) yield { type: 'reset' }
+        if (partial) yield { type: 'reset' }
         continue
       }
     }
@@ -233,8 +233,8 @@ async function* tryCandidate(
     const closedOff = opened && (admission === 'probe' || !request.interactive)
     if (retries >= most || brokenAnswers > 1 || wait > patience || closedOff) return error(retryAt)
     retries += 1
+    if (partial) yield { type: 'reset' }
     if (shown) {
-      yield { type: 'reset' }
       yield {
         type: 'warning',
         kind: 'retry_after_output',
