@@ -1,0 +1,111 @@
+/** The two ways from a window to its host. */
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { Connect, Wire } from './connection.ts'
+
+/** How long one try to connect may take. */
+const connectMs = 10_000
+const tokenKey = 'lathe.token'
+
+/** What the preload script offers a window of the shell. */
+export type Bridge = {
+  /** Asks the shell for a port; it comes to the page as a message (`lathe:port`). */
+  connect(): void
+  /** The path of a file dropped on the window; null where it has none. */
+  pathForFile(file: File): string | null
+}
+
+declare global {
+  interface Window {
+    readonly lathe?: Bridge
+  }
+}
+
+/** The host of this page: the shell where there is a preload script, else the web host it was loaded from. */
+export function hostOfPage(): Connect {
+  return window.lathe ? portFromShell(window.lathe) : socketOfWebHost({ location, history, storage: sessionStorage })
+}
+
+/** A port of the shell, one for each load of the page. */
+export function portFromShell(bridge: Bridge): Connect {
+  return async (signal) => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(connectMs)])
+    const done = new AbortController()
+    const { promise, resolve, reject } = Promise.withResolvers<MessagePort>()
+    const take = ({ source, data, ports }: MessageEvent): void => {
+      // Only the preload script of this very page sends itself a port.
+      if (source === window && data === 'lathe:port' && ports[0]) resolve(ports[0])
+    }
+    window.addEventListener('message', take, { signal: done.signal })
+    limit.addEventListener('abort', () => reject(limit.reason as Error), { signal: done.signal })
+    bridge.connect()
+    const port = await promise.finally(() => done.abort())
+    port.start()
+    return {
+      send: (text) => port.postMessage(text),
+      close: () => port.close(),
+      onMessage: (listener) => port.addEventListener('message', ({ data }) => listener(data as string)),
+      onClose: (listener) => port.addEventListener('close', listener),
+    }
+  }
+}
+
+type Page = { location: { href: string; origin: string }; history: Pick<History, 'replaceState'>; storage: Pick<Storage, 'getItem' | 'setItem'> }
+
+/**
+ * A WebSocket of the web host. The token is taken out of the address bar into this tab's storage, and sent as a bearer
+ * header for a ticket of one use, which is all an address ever carries (Z-171, Z-176).
+ */
+export function socketOfWebHost({ location, history, storage }: Page): Connect {
+  const given = /^#token=([A-Za-z0-9_-]+)$/.exec(new URL(location.href).hash)?.[1]
+  if (given) {
+    storage.setItem(tokenKey, given)
+    history.replaceState(null, '', location.href.slice(0, location.href.indexOf('#')))
+  }
+  return async (signal) => {
+    const token = storage.getItem(tokenKey)
+    if (!token) throw denied('This tab has no token.')
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(connectMs)])
+    const reply = await fetch(`${location.origin}/ticket`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{}',
+      signal: limit,
+    })
+    if (reply.status === 401) throw denied('The host was started again, or this is not its address.')
+    if (!reply.ok) throw new LatheError('host.unreachable', `The host answered ${reply.status}.`)
+    const { ticket } = (await reply.json()) as { ticket: string }
+    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/socket?ticket=${encodeURIComponent(ticket)}`)
+    await opened(socket, limit)
+    return wireOf(socket)
+  }
+}
+
+function denied(message: string): LatheError {
+  return new LatheError('access.denied', message, { hint: 'Open the address that `lathe serve` printed last.' })
+}
+
+async function opened(socket: WebSocket, limit: AbortSignal): Promise<void> {
+  const done = new AbortController()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const fail = (): void => reject(new LatheError('host.unreachable', 'Lathe could not be reached.'))
+  socket.addEventListener('open', () => resolve(), { signal: done.signal })
+  socket.addEventListener('close', fail, { signal: done.signal })
+  limit.addEventListener('abort', fail, { signal: done.signal })
+  try {
+    await promise
+  } catch (error) {
+    socket.close()
+    throw error
+  } finally {
+    done.abort()
+  }
+}
+
+function wireOf(socket: WebSocket): Wire {
+  return {
+    send: (text) => socket.send(text),
+    close: () => socket.close(),
+    onMessage: (listener) => socket.addEventListener('message', ({ data }) => listener(data as string)),
+    onClose: (listener) => socket.addEventListener('close', listener),
+  }
+}
