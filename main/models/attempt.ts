@@ -88,7 +88,7 @@ export async function* attempt(
     if (reply.finish === 'refused') throw new RequestFailure({ code: 'provider.content_refused', requestId })
     if (reply.finish === 'overflow') throw new RequestFailure({ code: 'provider.context_overflow', requestId })
     const reason = reply.finish === 'stop' && reply.namedCalls > 0 ? 'tools' : reply.finish
-    return { ok: true, reason, empty: reply.empty, word: reply.finishWord, requestId }
+    return { ok: true, reason, empty: reply.empty, word: reply.finishWord.slice(0, 100), requestId }
   } catch (error) {
     const failure = failureOf(error, { signal, expired, ask, response })
     if (!failure) throw error

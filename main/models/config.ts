@@ -186,6 +186,8 @@ function readProvider(id: string, entry: unknown, problems: ProvidersConfig['pro
     if (!(key in ProviderFields.shape)) problems.push({ where: `providers.${id}.${key}`, problem: 'Unknown key.' })
   }
   const given = read.data
+  if (given.apiKey !== undefined)
+    problems.push({ where: `providers.${id}.apiKey`, problem: 'A key stands in the file; Settings keeps it safer.' })
   const defaults = kindDefaults[given.kind]
   // People paste the address with or without the part every path of the protocol starts with.
   const versionPart = given.kind === 'anthropic' || given.kind === 'ollama' ? /\/+(v1\/*)?$|\/v1$/ : /\/+$/

@@ -102,6 +102,15 @@ test('M-21 M-87 the list comes without a request: states, sources of keys, bundl
   expect(states[2]?.models).toMatchObject([{ name: 'lab/big' }])
 })
 
+test('M-5 M-87 a key in the file and a key sent unencrypted are named', async () => {
+  const config = readProvidersConfig({
+    providers: { far: { kind: 'openai-compatible', baseUrl: 'http://far.example/v1', apiKey: 'k' } },
+  })
+  expect(config.problems.map(({ where }) => where)).toEqual(['providers.far.apiKey'])
+  const [far] = await createModels({ config: () => config, secret: async () => null, env: {} }).list()
+  expect(far).toMatchObject({ keySource: 'stored', reason: expect.stringContaining('unencrypted') })
+})
+
 test('M-10 a test lists the models and, if asked, makes one request of at most 16 tokens', async () => {
   const { models, server } = await start('openai-compatible', [
     { emit: [{ text: 'hello' }] },

@@ -173,12 +173,15 @@ export function createModels(options: ModelsOptions): ModelService {
     const { key, source } = await keyAndSource(provider)
     const { models, reason, stale } = discovery.known(provider, key)
     const needsKey = key === null && ['openai', 'openai-responses', 'anthropic'].includes(provider.kind)
+    const bare = key !== null && !provider.loopback && provider.baseUrl.startsWith('http:')
     return {
       id: provider.id,
       kind: provider.kind,
       label: provider.label,
       state: needsKey ? 'needs_key' : reason !== null && models.length === 0 ? 'unreachable' : 'ready',
-      reason: reason ?? (stale ? 'The list is older than five minutes.' : null),
+      reason:
+        reason ??
+        (bare ? 'The key goes over the network unencrypted.' : stale ? 'The list is older than five minutes.' : null),
       baseUrl: provider.baseUrl || null,
       keySource: source,
       models: modelsOf(provider, models),

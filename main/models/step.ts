@@ -128,57 +128,32 @@ async function* tryCandidate(
   const without = learned.without(model.name)
   if (model.tools === false) without.add('tools')
   if (model.vision === false) without.add('images')
-  let retries = 0
-  let corrections = 0
-  let polls = 0
-  let brokenAnswers = 0
+  const counts = { retries: 0, corrections: 0, polls: 0, brokenAnswers: 0 }
   for (let tries = 1; ; tries += 1) {
     const admission = circuits.admit(model.name, request.interactive, now())
-    if (typeof admission === 'object') {
-      const failure: Failure = {
-        code: 'provider.unavailable',
-        reason: 'circuit',
-        text: 'It failed several times in a row; background requests wait.',
-      }
-      return {
-        failure,
-        error: { type: 'error', error: modelError(failure, provider, model.id, null, admission.openUntil) },
-        partial: false,
-      }
-    }
+    if (typeof admission === 'object') return failedAs(circuitOpen, model, { retryAt: admission.openUntil })
     const ask = askOf(request, model, without)
-    let key: string | null = null
     const startedAt = now()
-    let ended: Ended
-    if (provider.kind === 'demo') ended = yield* demoAnswer(ask, signal)
-    else {
-      try {
-        key = await orStop(shared.keyOf(provider), signal)
-      } catch (error) {
-        if (!signal.aborted) throw error
-      }
-      ended = yield* attempt(wires[provider.kind], ask, key, signal, now)
-    }
+    const { ended, key } = yield* once(ask, signal, shared)
     if (ended.ok) {
       circuits.succeeded(model.name)
-      if (ended.reason === 'unknown')
-        shared.log({ event: 'unknown finish', word: ended.word.slice(0, 100), model: model.name })
+      if (ended.reason === 'unknown') shared.log({ event: 'unknown finish', word: ended.word, model: model.name })
       turn.working.set(request.model, model.name)
       yield { type: 'finish', reason: ended.reason, empty: ended.empty }
       return undefined
     }
 
     const { failure, partial, shown } = ended
-    const { retries: most, circuit } = handling(failure)
-    const error = (retryAt?: number): Failed => ({
-      failure,
-      partial,
-      error: { type: 'error', error: modelError(failure, provider, model.id, key, retryAt) },
-    })
-    if (failure.code === 'provider.stopped') {
-      circuits.unproven(model.name)
-      return error()
+    if (failure.code === 'provider.stopped' || failure.loading) circuits.unproven(model.name)
+    if (failure.code === 'provider.stopped') return failedAs(failure, model, {})
+    if (failure.loading && counts.polls < loadingPolls) {
+      counts.polls += 1
+      yield { type: 'phase', name: 'loading', percent: null }
+      await pause(loadingPoll, signal)
+      continue
     }
+    // One that loads for too long might as well be off (M-68).
+    if (failure.loading && provider.loopback) failure.code = 'provider.local_server_off'
     shared.log({
       event: 'request failed',
       code: failure.code,
@@ -190,59 +165,37 @@ async function* tryCandidate(
       attempt: tries,
       durationMs: now() - startedAt,
     })
+    const { retries: most, circuit } = handling(failure)
     const opened = circuit && circuits.failed(model.name, now())
     if (!circuit) circuits.unproven(model.name)
 
-    if (failure.drop && corrections < correctionsPerStep && sends(ask, failure.drop)) {
-      corrections += 1
+    if (failure.drop && counts.corrections < correctionsPerStep && sends(ask, failure.drop)) {
+      counts.corrections += 1
       without.add(failure.drop)
       learned.add(model.name, failure.drop)
       if (partial) yield { type: 'reset' }
-      yield {
-        type: 'warning',
-        kind: 'dropped_parameter',
-        text: `${model.name} does not take ${dropped[failure.drop]}; the request was sent without.`,
-      }
+      yield noticeOf('dropped_parameter', model, `does not take ${dropped[failure.drop]}; it was asked without.`)
       continue
     }
-    if ((failure.code === 'provider.auth_invalid' || failure.code === 'provider.auth_missing') && !turn.healed) {
-      const again = await orStop(shared.keyOf(provider), signal).catch(() => key)
-      if (again !== key) {
-        turn.healed = true
-        if (partial) yield { type: 'reset' }
-        continue
-      }
-    }
-    if (failure.loading) {
-      polls += 1
-      if (polls > loadingPolls)
-        return {
-          ...error(),
-          failure: { ...failure, code: provider.loopback ? 'provider.local_server_off' : 'provider.unavailable' },
-        }
-      yield { type: 'phase', name: 'loading', percent: null }
-      await pause(loadingPoll, signal)
+    if (!turn.healed && (await keyHasChanged(failure, provider, key, signal, shared))) {
+      turn.healed = true
+      if (partial) yield { type: 'reset' }
       continue
     }
 
-    if (shown) brokenAnswers += 1
-    const wait = Math.max(backOff(failure, retries, shared.random()), failure.retryAfterMs ?? 0)
-    const retryAt = failure.retryAfterMs === undefined ? undefined : now() + failure.retryAfterMs
-    const patience = last ? longestWait : longestWaitWithFallback
+    if (shown) counts.brokenAnswers += 1
+    const named = failure.retryAfterMs
+    const wait = Math.max(backOff(failure, counts.retries, shared.random()), named ?? 0)
     // With the circuit open nothing is repeated, but for the person whose request opened it (M-83).
     const closedOff = opened && (admission === 'probe' || !request.interactive)
-    if (retries >= most || brokenAnswers > 1 || wait > patience || closedOff) return error(retryAt)
-    retries += 1
+    const tooLong = wait > (last ? longestWait : longestWaitWithFallback)
+    if (failure.loading || counts.retries >= most || counts.brokenAnswers > 1 || tooLong || closedOff)
+      return failedAs(failure, model, { key, partial, retryAt: named === undefined ? undefined : now() + named })
+    counts.retries += 1
     if (partial) yield { type: 'reset' }
-    if (shown) {
-      yield {
-        type: 'warning',
-        kind: 'retry_after_output',
-        text: `The answer of ${model.name} broke off; it is asked again.`,
-      }
-    }
-    const named = failure.retryAfterMs !== undefined && failure.retryAfterMs >= wait
-    if (wait >= 1_000)
+    if (shown) yield noticeOf('retry_after_output', model, 'broke off in its answer; it is asked again.')
+    if (wait < 1_000) await pause(wait, signal)
+    else {
       yield {
         type: 'wait',
         wait: {
@@ -250,14 +203,61 @@ async function* tryCandidate(
           provider: provider.id,
           label: provider.label,
           until: now() + wait,
-          untilKind: named ? 'reset' : 'retry',
-          attempt: retries,
+          untilKind: wait === named ? 'reset' : 'retry',
+          attempt: counts.retries,
           of: most,
         },
       }
-    await pause(wait, signal)
-    if (wait >= 1_000) yield { type: 'wait', wait: null }
+      await pause(wait, signal)
+      yield { type: 'wait', wait: null }
+    }
   }
+}
+
+const circuitOpen: Failure = {
+  code: 'provider.unavailable',
+  reason: 'circuit',
+  text: 'It failed several times in a row; background requests wait.',
+}
+
+function failedAs(
+  failure: Failure,
+  model: KnownModel,
+  more: { key?: string | null; partial?: boolean; retryAt?: number | undefined },
+): Failed {
+  const error = modelError(failure, model.provider, model.id, more.key ?? null, more.retryAt)
+  return { failure, partial: more.partial ?? false, error: { type: 'error', error } }
+}
+
+function noticeOf(kind: 'dropped_parameter' | 'retry_after_output', model: KnownModel, text: string): ModelEvent {
+  return { type: 'warning', kind, text: `${model.name} ${text}` }
+}
+
+async function* once(
+  ask: Ask,
+  signal: AbortSignal,
+  shared: Shared,
+): AsyncGenerator<ModelEvent, { ended: Ended; key: string | null }> {
+  const { provider } = ask.model
+  if (provider.kind === 'demo') return { ended: yield* demoAnswer(ask, signal), key: null }
+  const key = await orStop(shared.keyOf(provider), signal).catch((error: unknown) => {
+    // The attempt reports the stop.
+    if (signal.aborted) return null
+    throw error
+  })
+  return { ended: yield* attempt(wires[provider.kind], ask, key, signal, shared.now), key }
+}
+
+/** After a refused key its source is read again; only another key is worth another request (M-93). */
+async function keyHasChanged(
+  failure: Failure,
+  provider: Provider,
+  key: string | null,
+  signal: AbortSignal,
+  shared: Shared,
+): Promise<boolean> {
+  if (failure.code !== 'provider.auth_invalid' && failure.code !== 'provider.auth_missing') return false
+  return (await orStop(shared.keyOf(provider), signal).catch(() => key)) !== key
 }
 
 const dropped: Record<Droppable, string> = {
