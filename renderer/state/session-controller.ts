@@ -50,6 +50,8 @@ export type SessionController = {
   reveal(itemId: string): Promise<boolean>
   /** The item with its full text (S-58). */
   loadItem(itemId: string): Promise<Item>
+  /** Prompts to recall, newest first: this session's, then its workspace's (S-103). */
+  prompts(): Promise<string[]>
 }
 
 export function createSessionController(sessionId: string, store: StoreApi<SessionState>, client: SessionClient): SessionController {
@@ -79,6 +81,12 @@ export function createSessionController(sessionId: string, store: StoreApi<Sessi
       return reply
     } catch (thrown) {
       const error = asLatheError(thrown)
+      // The turn ended under the steer: it becomes the next message (T-115).
+      if (one.as === 'steer' && error.code === 'steer.not_running') {
+        const next: Unsent = { ...one, requestId: newId(), as: 'followUp' }
+        setUnsent(requestId, () => next)
+        return await send(next)
+      }
       setUnsent(requestId, (sent) => ({ ...sent, refusal: error.toBody() }))
       throw error
     }
@@ -181,6 +189,7 @@ export function createSessionController(sessionId: string, store: StoreApi<Sessi
       }
     },
     loadItem: (itemId) => asked(client.session.item({ sessionId, itemId })),
+    prompts: () => asked(client.session.prompts({ sessionId })),
   }
   return controller
 }

@@ -44,6 +44,8 @@ export type Session = {
   readonly id: string
   readonly store: StoreApi<SessionState>
   readonly controller: SessionController
+  /** Aborted once the session is closed here. */
+  readonly closed: AbortSignal
   /** Tries again after a refusal. */
   reopen(): void
   close(): void
@@ -69,6 +71,7 @@ export function createSession(sessionId: string, host: SessionLink): Session {
     unsent: [],
     draftRevision: null,
   }))
+  const closing = new AbortController()
   let following = new AbortController()
   let buffer: StoredEvent[] = []
   /** `seq` of the newest event taken in, folded or not. */
@@ -157,7 +160,9 @@ export function createSession(sessionId: string, host: SessionLink): Session {
       setPhase('opening')
       followAnew({ open: true })
     },
+    closed: closing.signal,
     close() {
+      closing.abort()
       following.abort()
       frames.cancel()
     },

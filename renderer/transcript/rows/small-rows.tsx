@@ -2,7 +2,7 @@
 import { CircleHelp, Clock, Info, Lock, Pencil, RotateCw, ShieldCheck, ShieldX, TriangleAlert, X } from 'lucide-react'
 import { attempt } from '../../app/attempt.ts'
 import { focusPending } from '../../approvals/focus-pending.ts'
-import { restoreToComposer } from '../../composer/composer-store.ts'
+import { composerOf } from '../../composer/composer-store.ts'
 import { useSessionController } from '../../state/session-store.ts'
 import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
@@ -110,7 +110,7 @@ export function UnsentRow({ row: { unsent } }: { row: RowOf<'unsent'> }) {
             variant="ghost"
             onClick={() => {
               const message = controller.takeUnsent(requestId)
-              if (message) restoreToComposer(sessionId, message)
+              if (message) composerOf(sessionId).restore(message)
             }}
           >
             <Pencil {...icon} size={13} /> Edit

@@ -1,0 +1,235 @@
+/**
+ * What is being written in each session: text, attachments, what is edited or recalled. The draft is kept by the host
+ * after half a second of quiet, never replaces what is being typed, and goes only when a message was accepted (S-101).
+ */
+import { createStore, type StoreApi } from 'zustand/vanilla'
+import { newId } from '../../preload/contract/ids.ts'
+import { draftQuietMs } from '../../preload/contract/limits.ts'
+import type { Attachment } from '../../preload/contract/items.ts'
+import type { Message } from '../state/session-controller.ts'
+import type { SessionClient } from '../state/session-client.ts'
+import { openSession, type Session, type SessionState } from '../state/session-store.ts'
+import { link } from '../state/link.ts'
+import { type Chip, pastedName, refusalOf, uploadFile } from './attachments.ts'
+import type { Recall } from './recall.ts'
+
+/** What the text in the composer is, if it is not a new message. */
+export type Editing = { kind: 'steer'; id: string } | { kind: 'followUp'; id: string; revision: number }
+
+export type ComposerState = {
+  text: string
+  chips: Chip[]
+  /** Paths completed into the text. */
+  mentioned: ReadonlySet<string>
+  editing: Editing | null
+  /** What was being written when editing began. */
+  setAside: { text: string; chips: Chip[] } | null
+  recall: Recall | null
+  /** Said above the text until the next key: a refusal, an unknown command. */
+  remark: { text: string; sendAsText?: boolean } | null
+  /** Rises when text is put in from outside, so that the caret goes to its end. */
+  placed: number
+}
+
+export type ComposerStore = {
+  readonly store: StoreApi<ComposerState>
+  /** Changes the text as a person does. */
+  type(text: string): void
+  /** Puts text in from outside, caret at its end. */
+  place(text: string, more?: Partial<ComposerState>): void
+  addFiles(files: readonly File[]): void
+  addPaste(text: string): void
+  removeChip(id: string): void
+  /** Turns a pasted text's chip back into text. */
+  inlinePaste(id: string): void
+  /** The message as it would be sent; null while a file is still on its way. */
+  message(): Message | null
+  /** Empties it for the next message; the stored draft stays until the host took this one. */
+  clear(): void
+  beginEdit(editing: Editing, message: Message): void
+  endEdit(): void
+  /** Text and files that come back: before what has been typed meanwhile, a blank line between (T-125). */
+  restore(message: Message): void
+  /** Writes the draft now. */
+  save(): Promise<void>
+  dispose(): void
+}
+
+/** This window, to tell its own drafts from another window's. */
+const source = newId().slice(-12)
+
+const empty = { text: '', chips: [], mentioned: new Set<string>(), editing: null, setAside: null, recall: null, remark: null }
+
+export function createComposer(sessionId: string, session: StoreApi<SessionState>, client: Pick<SessionClient, 'session' | 'attachments'>): ComposerStore {
+  const store = createStore<ComposerState>()(() => ({ ...empty, placed: 0 }))
+  const uploads = new Map<string, AbortController>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let saved = ''
+  let touched = false
+
+  /** Refused and unanswered messages belong to the draft until the host has them (T-3). */
+  function draft(): Message {
+    const { text, chips, setAside } = store.getState()
+    const { unsent } = session.getState()
+    const own = setAside ?? { text, chips }
+    return {
+      text: [...unsent.map((one) => one.text), own.text].filter(Boolean).join('\n\n'),
+      attachments: [...unsent.flatMap((one) => one.attachments), ...readyOf(own.chips)],
+    }
+  }
+
+  function scheduleSave(): void {
+    touched = true
+    clearTimeout(timer)
+    timer = setTimeout(() => void save(), draftQuietMs)
+  }
+
+  async function save(): Promise<void> {
+    clearTimeout(timer)
+    const now = draft()
+    const key = JSON.stringify(now)
+    if (key === saved) return
+    saved = key
+    try {
+      await client.session.setDraft({ sessionId, ...now, source })
+    } catch {
+      // Kept here meanwhile; the next change, or the end of the page, tries again.
+      saved = ''
+    }
+  }
+
+  async function load(): Promise<void> {
+    try {
+      const { text, attachments } = await client.session.draft({ sessionId })
+      const now = store.getState()
+      if (touched && (now.text !== '' || now.chips.length > 0)) return
+      if (session.getState().unsent.length > 0 || now.editing) return
+      saved = JSON.stringify({ text, attachments })
+      touched = false
+      store.setState({ text, chips: attachments.map(readyChip), placed: now.placed + 1 })
+    } catch {
+      // A draft that cannot be read leaves an empty composer, which works.
+    }
+  }
+
+  function setChip(id: string, state: Chip['state']): void {
+    store.setState(({ chips }) => ({ chips: chips.map((chip) => (chip.id === id ? { ...chip, state } : chip)) }))
+  }
+
+  function add(file: Blob, name: string, pasted: string | null): void {
+    const { chips } = store.getState()
+    const mediaType = file.type || 'application/octet-stream'
+    const refusal = refusalOf(file, chips)
+    const chip: Chip = { id: newId(), name, mediaType, bytes: file.size, pasted, state: refusal ? { kind: 'refused', reason: refusal } : { kind: 'sending', share: 0 } }
+    store.setState({ chips: [...chips, chip] })
+    if (refusal) return
+    const ended = new AbortController()
+    uploads.set(chip.id, ended)
+    uploadFile(client.attachments.upload, file, { name, mediaType }, (share) => setChip(chip.id, { kind: 'sending', share }), ended.signal)
+      .then(
+        (attachment) => {
+          setChip(chip.id, { kind: 'ready', attachment })
+          scheduleSave()
+        },
+        (thrown: unknown) => {
+          if (!ended.signal.aborted) setChip(chip.id, { kind: 'refused', reason: thrown instanceof Error ? thrown.message : 'It could not be added.' })
+        },
+      )
+      .finally(() => uploads.delete(chip.id))
+  }
+
+  const unfollow = session.subscribe((now, before) => {
+    if (now.unsent !== before.unsent) scheduleSave()
+    // Another window's draft shows where nothing is being written (S-101).
+    const { draftRevision } = now
+    if (draftRevision && draftRevision !== before.draftRevision && draftRevision.source !== source) {
+      const { text, chips } = store.getState()
+      if (text === '' && chips.length === 0) void load()
+    }
+  })
+  const leaving = () => void save()
+  globalThis.addEventListener?.('pagehide', leaving)
+  void load()
+
+  const composer: ComposerStore = {
+    store,
+    type(text) {
+      store.setState(({ recall }) => ({ text, remark: null, recall: recall && text === '' ? null : recall }))
+      scheduleSave()
+    },
+    place(text, more = {}) {
+      store.setState(({ placed }) => ({ text, remark: null, ...more, placed: placed + 1 }))
+      scheduleSave()
+    },
+    addFiles(files) {
+      for (const file of files) add(file, file.name || 'image', null)
+    },
+    addPaste(text) {
+      add(new Blob([text], { type: 'text/plain' }), `${pastedName(text)}.txt`, text)
+    },
+    removeChip(id) {
+      uploads.get(id)?.abort()
+      store.setState(({ chips }) => ({ chips: chips.filter((chip) => chip.id !== id) }))
+      scheduleSave()
+    },
+    inlinePaste(id) {
+      const chip = store.getState().chips.find((one) => one.id === id)
+      if (chip?.pasted == null) return
+      composer.removeChip(id)
+      const { text } = store.getState()
+      composer.place(text === '' ? chip.pasted : `${text.trimEnd()}\n${chip.pasted}`)
+    },
+    message() {
+      const { text, chips } = store.getState()
+      if (chips.some((chip) => chip.state.kind === 'sending')) return null
+      return { text, attachments: readyOf(chips) }
+    },
+    clear() {
+      store.setState(({ placed }) => ({ ...empty, placed: placed + 1 }))
+      scheduleSave()
+    },
+    beginEdit(editing, { text, attachments }) {
+      const { setAside, text: own, chips } = store.getState()
+      composer.place(text, { editing, chips: attachments.map(readyChip), setAside: setAside ?? { text: own, chips }, recall: null })
+    },
+    endEdit() {
+      const { setAside } = store.getState()
+      composer.place(setAside?.text ?? '', { editing: null, setAside: null, chips: setAside?.chips ?? [] })
+    },
+    restore({ text, attachments }) {
+      const { text: own, chips } = store.getState()
+      composer.place([text, own].filter((part) => part.trim() !== '').join('\n\n'), { chips: [...attachments.map(readyChip), ...chips] })
+    },
+    save,
+    dispose() {
+      void save()
+      unfollow()
+      for (const upload of uploads.values()) upload.abort()
+      globalThis.removeEventListener?.('pagehide', leaving)
+    },
+  }
+  return composer
+}
+
+function readyOf(chips: readonly Chip[]): Attachment[] {
+  return chips.flatMap((chip) => (chip.state.kind === 'ready' ? [chip.state.attachment] : []))
+}
+
+function readyChip(attachment: Attachment): Chip {
+  const { name, mediaType, bytes } = attachment
+  return { id: newId(), name, mediaType, bytes, pasted: null, state: { kind: 'ready', attachment } }
+}
+
+const composers = new WeakMap<Session, ComposerStore>()
+
+/** The composer of a session; it lives as long as the session is open, so nothing typed depends on what is on screen. */
+export function composerOf(sessionId: string): ComposerStore {
+  const session = openSession(sessionId)
+  let composer = composers.get(session)
+  if (!composer) {
+    composer = createComposer(sessionId, session.store, link().client)
+    composers.set(session, composer)
+    session.closed.addEventListener('abort', composer.dispose)
+  }
+  return composer
+}

@@ -1,0 +1,501 @@
+/** The message: never blocked, never lost, always saying what Enter will do (S-101 to S-105). */
+import { ArrowUp, CornerDownRight, File as FileIcon, Folder, ListPlus, Paperclip, Slash, Square, Terminal } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useStore } from 'zustand'
+import { PendingDecisions } from '../approvals/pending-decisions.tsx'
+import { attempt } from '../app/attempt.ts'
+import { isMac, shownKeys } from '../app/keys.ts'
+import { locateFolder } from '../sessions/session-actions.ts'
+import { asLatheError } from '../state/session-client.ts'
+import { useSession, useSessionHandle, useView } from '../state/session-store.ts'
+import { useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { TurnStatus } from '../transcript/turn-status.tsx'
+import { Button } from '../ui/button.tsx'
+import { classNames } from '../ui/class-names.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+import { Tooltip } from '../ui/tooltip.tsx'
+import { isLongPaste } from './attachments.ts'
+import { Chips } from './chips.tsx'
+import { CompletionMenu, type Completion } from './completion-menu.tsx'
+import { type Act, caretLines, composerKey } from './composer-keys.ts'
+import { composerOf } from './composer-store.ts'
+import { DropTarget } from './drop-target.tsx'
+import { deleteMention, insertMention, mentionQuery } from './mentions.ts'
+import { PauseQueue, PendingList } from './pending-list.tsx'
+import { ContextRing, EffortPicker, ModePicker, ModelPicker, WorkspaceName } from './pickers.tsx'
+import { recalledText, startRecall, stepRecall } from './recall.ts'
+import { SessionRemarks } from './session-remarks.tsx'
+import { runSlash } from './slash-actions.ts'
+import { matchingCommands, readSlash, slashQuery } from './slash-commands.ts'
+import { turnKind } from './turn-kind.ts'
+import { useFoundFiles } from './use-found-files.ts'
+
+type Picker = 'model' | 'effort' | 'mode'
+
+export function Composer({ sessionId }: { sessionId: string }) {
+  return (
+    <section data-region="composer" aria-label="Composer" className="shrink-0 px-24 pb-16">
+      <div className="mx-auto flex w-full max-w-736 flex-col gap-6">
+        <PendingDecisions sessionId={sessionId} />
+        <TurnStatus sessionId={sessionId} />
+        <SessionRemarks sessionId={sessionId} />
+        <PendingList sessionId={sessionId} />
+        <MessageBox key={sessionId} sessionId={sessionId} />
+      </div>
+    </section>
+  )
+}
+
+function MessageBox({ sessionId }: { sessionId: string }) {
+  const { controller, store } = useSessionHandle(sessionId)
+  const composer = composerOf(sessionId)
+  const { text, chips, mentioned, editing, recall, remark, placed } = useStore(composer.store)
+  const running = useView(sessionId, turnKind, 'none' as const)
+  const whileRunning = useSetting('composer.whileRunning')
+  const tabQueues = useSetting('composer.tabQueues')
+  const enterSends = useSetting('composer.enterSends')
+  const blocked = useBlocked(sessionId, () => setPicker('model'))
+  const field = useRef<HTMLTextAreaElement>(null)
+  const chooser = useRef<HTMLInputElement>(null)
+  const pastingRaw = useRef(false)
+  const [caret, setCaret] = useState(0)
+  const [picker, setPicker] = useState<Picker | null>(null)
+  const [stopping, setStopping] = useState(false)
+  const [menuAt, setMenuAt] = useState(0)
+  /** The word whose menu was closed by Esc. */
+  const [menuClosed, setMenuClosed] = useState<string | null>(null)
+  const menuId = useId()
+  const remarkId = useId()
+
+  // `!` alone is an ordinary message (X-330).
+  const commandMode = editing === null && text.startsWith('!')
+  const menu = useCompletions(sessionId, editing === null && !commandMode, text, caret)
+  const menuOpen = menu !== null && menu.entries.length > 0 && menuClosed !== menu.word
+  const chosen = Math.min(menuAt, (menu?.entries.length ?? 1) - 1)
+
+  useLayoutEffect(() => {
+    if (placed === 0) return
+    const element = field.current!
+    element.setSelectionRange(element.value.length, element.value.length)
+    setCaret(element.value.length)
+  }, [placed])
+  useEffect(() => setMenuAt(0), [menu?.word])
+  useGrowing(field, text)
+
+  async function send(as: 'refuse' | 'steer' | 'queue'): Promise<void> {
+    if (!commandMode && (await ranAsCommand())) return
+    const message = composer.message()
+    if (!message) return composer.store.setState({ remark: { text: 'A file is still on its way.' } })
+    if (chips.some((chip) => chip.state.kind === 'refused')) return composer.store.setState({ remark: { text: 'Remove the file that cannot be sent.' } })
+    if (message.text.trim() === '' && message.attachments.length === 0) return
+    if (blocked) return
+    const read = readSlash(message.text)
+    composer.clear()
+    // A refusal is shown with the message itself, as "Not sent".
+    void controller.submit({ ...message, text: read.kind === 'text' ? read.text : message.text }, as).catch(() => {})
+  }
+
+  /** Runs a slash command; true where the text was one, whatever came of it. */
+  async function ranAsCommand(): Promise<boolean> {
+    const read = readSlash(text)
+    if (read.kind === 'text') return false
+    if (read.kind === 'unknown') {
+      const near = read.nearest.map((name) => `/${name}`).join(', ')
+      composer.store.setState({ remark: { text: `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''}`, sendAsText: true } })
+      return true
+    }
+    try {
+      const why = await runSlash(sessionId, read.command, read.argument, { attach: () => chooser.current?.click(), openPicker: setPicker, stop })
+      if (why === null) composer.place('', { chips })
+      else composer.store.setState({ remark: { text: why } })
+    } catch (thrown) {
+      const { message, hint } = asLatheError(thrown)
+      composer.store.setState({ remark: { text: [message, hint].filter(Boolean).join(' ') } })
+    }
+    return true
+  }
+
+  function sendAsText(): void {
+    const message = composer.message()
+    if (!message || blocked) return
+    composer.clear()
+    void controller.submit(message, 'refuse').catch(() => {})
+  }
+
+  async function runCommandLine(): Promise<void> {
+    const line = text.slice(1).trimStart()
+    if (line === '') return send(running === 'foreground' ? whileRunning : 'refuse')
+    composer.place('', { chips })
+    try {
+      await controller.runCommand(line)
+    } catch (thrown) {
+      // The line stays as it was typed, unless something else has been begun.
+      if (composer.store.getState().text === '') composer.place(text)
+      composer.store.setState({ remark: { text: asLatheError(thrown).message } })
+    }
+  }
+
+  async function stop(): Promise<void> {
+    setStopping(true)
+    const reply = await attempt('Could not stop the turn', () => controller.stop())
+    setStopping(false)
+    if (reply?.stopped && reply.withdrawn.length > 0) {
+      composer.restore({ text: reply.withdrawn.map((steer) => steer.text).join('\n\n'), attachments: reply.withdrawn.flatMap((steer) => steer.attachments) })
+    }
+  }
+
+  async function saveEdit(): Promise<void> {
+    const message = composer.message()
+    if (!editing || !message) return
+    if (message.text.trim() === '' && message.attachments.length === 0) return
+    const done = await attempt('Could not change it', async () => {
+      if (editing.kind === 'followUp') return Boolean(await controller.editFollowUp(editing.id, editing.revision, message))
+      return (await controller.editSteer(editing.id, message)).done
+    })
+    if (done) composer.endEdit()
+    else if (done === false) composer.store.setState({ remark: { text: 'The agent has read it already. What you wrote stays here.' }, editing: null, setAside: null })
+  }
+
+  async function recallStep(step: 1 | -1): Promise<void> {
+    const now = recall ?? startRecall((await attempt('Could not load earlier prompts', () => controller.prompts())) ?? [], text)
+    const next = stepRecall(now, step)
+    if (next) composer.place(recalledText(next), { recall: next.at < 0 ? null : next })
+  }
+
+  /** Alt+Up: the newest of what waits comes back to be changed. */
+  async function takeBack(): Promise<void> {
+    const { header, turn } = store.getState().view ?? {}
+    const followUp = header?.queue.followUps.at(-1)
+    const steer = turn?.steers.findLast((one) => one.actions.includes('edit'))
+    if (followUp) composer.beginEdit({ kind: 'followUp', id: followUp.id, revision: followUp.revision }, followUp)
+    else if (steer) composer.beginEdit({ kind: 'steer', id: steer.id }, steer)
+  }
+
+  function takeCompletion(at: number): void {
+    const entry = menu?.entries[at]
+    if (!entry) return
+    const { text: next, caret: to, path } = entry.apply()
+    composer.place(next, path === undefined ? {} : { mentioned: new Set(mentioned).add(path) })
+    requestAnimationFrame(() => {
+      field.current?.setSelectionRange(to, to)
+      setCaret(to)
+    })
+    // A command without arguments is complete once it is chosen.
+    if (entry.complete) void send('refuse')
+  }
+
+  function act(what: Act): void {
+    switch (what) {
+      case 'send':
+        return void send('refuse')
+      case 'steer':
+      case 'queue':
+        return void send(what)
+      case 'save edit':
+        return void saveEdit()
+      case 'run command':
+        return void runCommandLine()
+      case 'newline':
+        return insertText('\n')
+      case 'menu take':
+        return takeCompletion(chosen)
+      case 'menu up':
+      case 'menu down': {
+        const count = menu!.entries.length
+        return setMenuAt((chosen + (what === 'menu up' ? -1 : 1) + count) % count)
+      }
+      case 'menu close':
+        return setMenuClosed(menu!.word)
+      case 'leave edit':
+        return composer.endEdit()
+      case 'leave command':
+        return composer.place(text.slice(1))
+      case 'stop':
+        return void stop()
+      case 'older prompt':
+        return void recallStep(1)
+      case 'newer prompt':
+        return void recallStep(-1)
+      case 'take back':
+        return void takeBack()
+    }
+  }
+
+  /** Types at the caret, so that the browser's undo knows of it. */
+  function insertText(add: string): void {
+    const element = field.current!
+    element.setRangeText(add, element.selectionStart, element.selectionEnd, 'end')
+    composer.type(element.value)
+    setCaret(element.selectionStart)
+  }
+
+  function onKeyDown(event: React.KeyboardEvent<HTMLTextAreaElement>): void {
+    const { key, shiftKey, altKey, repeat, nativeEvent, currentTarget } = event
+    const ctrl = isMac ? event.metaKey || (event.ctrlKey && key.toLowerCase() === 'j') : event.ctrlKey
+    pastingRaw.current = ctrl && shiftKey && key.toLowerCase() === 'v'
+    if (key === 'Backspace' && currentTarget.selectionStart === currentTarget.selectionEnd && mentioned.size > 0) {
+      const without = deleteMention(text, currentTarget.selectionStart, mentioned)
+      if (without) {
+        event.preventDefault()
+        composer.place(without.text)
+        requestAnimationFrame(() => field.current?.setSelectionRange(without.caret, without.caret))
+        return
+      }
+    }
+    const what = composerKey(
+      { key, ctrl, alt: altKey, shift: shiftKey, repeat, composing: nativeEvent.isComposing || nativeEvent.keyCode === 229 },
+      { turn: running, whileRunning, tabQueues, enterSends, menuOpen, editing: editing !== null, commandMode, text, recalling: recall !== null, ...caretLines(text, currentTarget.selectionStart) },
+    )
+    if (what === null) {
+      // A held key acts once, and then it does nothing rather than something else.
+      if (repeat && key === 'Enter' && !shiftKey && !altKey && enterSends) event.preventDefault()
+      return
+    }
+    event.preventDefault()
+    event.stopPropagation()
+    act(what)
+  }
+
+  function onPaste(event: React.ClipboardEvent): void {
+    const files = [...event.clipboardData.files]
+    const pasted = event.clipboardData.getData('text/plain')
+    // Office programs put a picture of the text beside it: text wins.
+    if (files.length > 0 && pasted === '') {
+      event.preventDefault()
+      composer.addFiles(files)
+    } else if (!pastingRaw.current && !commandMode && isLongPaste(pasted)) {
+      event.preventDefault()
+      composer.addPaste(pasted)
+    }
+  }
+
+  const name = shownKeys
+  const hint = editing ? `Enter saves, Esc leaves it as it was` : commandMode ? 'Enter runs it, Esc leaves the command' : null
+  const nothing = text.trim() === '' && chips.length === 0
+  return (
+    <>
+      <DropTarget onFiles={composer.addFiles} onText={(dropped) => composer.place(text === '' ? dropped : `${text}${/\s$/.test(text) ? '' : ' '}${dropped}`)} />
+      <div
+        className={classNames(
+          'relative rounded-12 border bg-field shadow-low transition-colors focus-within:border-accent',
+          commandMode ? 'border-note' : editing ? 'border-needs' : 'border-line-strong',
+        )}
+      >
+        {menuOpen && <CompletionMenu id={menuId} label={menu.label} entries={menu.entries} at={chosen} onAt={setMenuAt} onTake={takeCompletion} />}
+        {(editing || commandMode) && (
+          <p className="flex items-center gap-6 px-12 pt-8 text-12 text-muted">
+            {commandMode ? <Terminal size={13} strokeWidth={1.75} aria-hidden className="text-note" /> : <CornerDownRight size={13} strokeWidth={1.75} aria-hidden className="text-needs" />}
+            <span>{commandMode ? 'Your own command, run without the agent' : editing?.kind === 'steer' ? 'Editing a message for the running turn' : 'Editing a queued message'}</span>
+            <span className="text-faint">· {hint}</span>
+          </p>
+        )}
+        <Chips chips={chips} onRemove={composer.removeChip} onInline={composer.inlinePaste} />
+        <textarea
+          ref={field}
+          data-region-focus
+          aria-label="Message"
+          aria-autocomplete="list"
+          aria-controls={menuOpen ? menuId : undefined}
+          aria-activedescendant={menuOpen ? `${menuId}-${chosen}` : undefined}
+          aria-describedby={remark || blocked ? remarkId : undefined}
+          placeholder={placeholderOf(running, whileRunning)}
+          rows={1}
+          spellCheck={!commandMode}
+          value={text}
+          onChange={(event) => {
+            composer.type(event.target.value)
+            setCaret(event.target.selectionStart)
+            setMenuClosed(null)
+          }}
+          onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          className={classNames('block max-h-[40vh] min-h-44 w-full resize-none bg-transparent px-12 pt-10 pb-4 text-14 text-ink outline-none [field-sizing:content]', commandMode && 'font-mono text-13')}
+        />
+        {(remark || blocked) && (
+          <p id={remarkId} role="status" className="flex flex-wrap items-center gap-8 px-12 pb-4 text-12 text-needs">
+            <span className="min-w-0">{remark?.text ?? blocked?.text}</span>
+            {remark?.sendAsText && (
+              <Button size="small" variant="ghost" onClick={sendAsText}>
+                Send as text
+              </Button>
+            )}
+            {!remark && blocked?.fix}
+          </p>
+        )}
+        <div className="flex flex-wrap items-center gap-2 p-6 pt-2">
+          <input
+            ref={chooser}
+            type="file"
+            multiple
+            hidden
+            aria-hidden
+            tabIndex={-1}
+            onChange={(event) => {
+              composer.addFiles([...(event.target.files ?? [])])
+              event.target.value = ''
+              field.current?.focus()
+            }}
+          />
+          <IconButton icon={Paperclip} label="Attach" size="small" tooltipSide="top" onClick={() => chooser.current?.click()} />
+          <ModelPicker sessionId={sessionId} open={picker === 'model'} onOpenChange={(open) => setPicker(open ? 'model' : null)} />
+          <EffortPicker sessionId={sessionId} open={picker === 'effort'} onOpenChange={(open) => setPicker(open ? 'effort' : null)} />
+          <ModePicker sessionId={sessionId} open={picker === 'mode'} onOpenChange={(open) => setPicker(open ? 'mode' : null)} />
+          <WorkspaceName sessionId={sessionId} />
+          <span className="ml-auto flex items-center gap-6">
+            <PauseQueue sessionId={sessionId} />
+            <ContextRing sessionId={sessionId} />
+            {editing ? (
+              <>
+                <Button size="small" variant="ghost" onClick={composer.endEdit}>
+                  Cancel
+                </Button>
+                <Button size="small" variant="primary" disabled={nothing} onClick={() => void saveEdit()}>
+                  Save
+                </Button>
+              </>
+            ) : (
+              <>
+                {running !== 'none' && !commandMode && (
+                  <>
+                    <Tooltip label="Send it after this turn" keys={name(tabQueues ? 'Tab' : 'Mod+Enter')} side="top">
+                      <Button size="small" variant="ghost" disabled={nothing || blocked !== null} onClick={() => void send('queue')}>
+                        <ListPlus size={13} strokeWidth={1.75} aria-hidden /> Queue
+                      </Button>
+                    </Tooltip>
+                    <Tooltip label="Give it to the running turn" side="top">
+                      <Button size="small" variant="ghost" disabled={nothing || blocked !== null} onClick={() => void send('steer')}>
+                        <CornerDownRight size={13} strokeWidth={1.75} aria-hidden /> Steer now
+                      </Button>
+                    </Tooltip>
+                  </>
+                )}
+                {running !== 'none' && (
+                  <Tooltip label="Stop the turn" keys="Esc" side="top">
+                    <Button size="small" busy={stopping} onClick={() => void stop()}>
+                      <Square size={10} strokeWidth={2} fill="currentColor" aria-hidden /> Stop
+                    </Button>
+                  </Tooltip>
+                )}
+                {commandMode ? (
+                  <Button size="small" variant="primary" disabled={text.trim() === '!'} onClick={() => void runCommandLine()}>
+                    Run
+                  </Button>
+                ) : (
+                  running !== 'foreground' && (
+                    <Tooltip label="Send" keys={enterSends ? 'Enter' : name('Mod+Enter')} side="top">
+                      <button
+                        type="button"
+                        aria-label="Send"
+                        disabled={nothing || blocked !== null}
+                        onClick={() => void send('refuse')}
+                        className="grid size-28 shrink-0 place-items-center rounded-8 bg-accent text-on-accent transition-colors hover:bg-accent-hover disabled:bg-pressed disabled:text-disabled"
+                      >
+                        <ArrowUp size={16} strokeWidth={2} aria-hidden />
+                      </button>
+                    </Tooltip>
+                  )
+                )}
+              </>
+            )}
+          </span>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function placeholderOf(running: 'none' | 'foreground' | 'background', whileRunning: 'steer' | 'queue'): string {
+  if (running === 'foreground') return whileRunning === 'steer' ? 'Steer the running turn, or queue what comes next' : 'Queue what comes next'
+  return 'Describe a task.  / for commands, @ for files, ! for a shell command'
+}
+
+type Entry = Completion & {
+  /** The text with it taken, and where the caret goes. */
+  apply(): { text: string; caret: number; path?: string }
+  /** Taking it is all there is to do. */
+  complete: boolean
+}
+type Menu = { label: string; word: string; entries: Entry[] }
+
+/** What completes the word at the caret: a command's name, or a file of the workspace. */
+function useCompletions(sessionId: string, enabled: boolean, text: string, caret: number): Menu | null {
+  const workspace = useView(sessionId, ({ header }) => header.workspace, '')
+  const slash = enabled ? slashQuery(text, caret) : null
+  const mention = useMemo(() => (enabled ? mentionQuery(text, caret) : null), [enabled, text, caret])
+  const files = useFoundFiles(workspace, mention?.query ?? null)
+  if (slash !== null) {
+    const entries = matchingCommands(slash).map((command): Entry => ({
+      id: command.name,
+      icon: <Slash size={13} strokeWidth={1.75} aria-hidden />,
+      label: (
+        <>
+          {command.name} {command.argument && <span className="text-faint">{command.argument}</span>}
+        </>
+      ),
+      detail: command.help,
+      complete: command.argument === undefined,
+      apply: () => {
+        const line = `/${command.name}${command.argument === undefined ? '' : ' '}`
+        return { text: line, caret: line.length }
+      },
+    }))
+    return { label: 'Commands', word: `/${slash}`, entries }
+  }
+  if (!mention) return null
+  const entries = files.map(({ path, kind }): Entry => ({
+    id: path,
+    icon: kind === 'folder' ? <Folder size={13} strokeWidth={1.75} aria-hidden /> : <FileIcon size={13} strokeWidth={1.75} aria-hidden />,
+    label: <bdi>{path.split('/').at(-1)}</bdi>,
+    detail: <bdi>{path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''}</bdi>,
+    complete: false,
+    apply: () => ({ ...insertMention(text, mention, path), path }),
+  }))
+  return { label: 'Files', word: `@${mention.query}`, entries }
+}
+
+/** Why nothing can be sent now, with what mends it; null where all is well (S-105). */
+function useBlocked(sessionId: string, chooseModel: () => void): { text: string; fix: ReactNode } | null {
+  const refused = useSession(sessionId, (state) => state.phase === 'refused')
+  const saving = useSession(sessionId, (state) => state.savingSince !== null)
+  const deleted = useView(sessionId, ({ header }) => header.deletedAt !== null, false)
+  const path = useView(sessionId, ({ header }) => header.workspace, '')
+  const modelless = useView(sessionId, ({ header }) => header.model === null, false)
+  const model = useWorkbench(({ settings }) => settings.model)
+  const missing = useWorkbench(({ workspaces }) => workspaces.get(path)?.state === 'missing')
+  const lost = useWorkbench((state) => state.link === 'lost')
+  if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
+  if (deleted) return { text: 'This session was deleted.', fix: null }
+  if (saving) return { text: 'Read only until the end of the last turn is stored.', fix: null }
+  if (missing) {
+    return {
+      text: 'The folder of this session is missing.',
+      fix: (
+        <Button size="small" onClick={() => void locateFolder(path)}>
+          Locate…
+        </Button>
+      ),
+    }
+  }
+  if (modelless && model === null) {
+    return {
+      text: 'No model is chosen.',
+      fix: (
+        <Button size="small" onClick={chooseModel}>
+          Choose model
+        </Button>
+      ),
+    }
+  }
+  return lost ? { text: 'Reconnecting. What you write is kept.', fix: null } : null
+}
+
+/** Grows with its text where the browser does not do it by itself. */
+function useGrowing(field: React.RefObject<HTMLTextAreaElement | null>, text: string): void {
+  useLayoutEffect(() => {
+    const element = field.current
+    if (!element || CSS.supports('field-sizing', 'content')) return
+    element.style.height = 'auto'
+    element.style.height = `${element.scrollHeight}px`
+  }, [field, text])
+}

@@ -1,0 +1,45 @@
+/** Short facts of the session above the message: its notices, and that automatic work waits for the person. */
+import { CirclePause, Info, TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { attempt } from '../app/attempt.ts'
+import type { Notice } from '../../preload/contract/session.ts'
+import { useSessionController, useView } from '../state/session-store.ts'
+import { Shown } from '../transcript/shown.tsx'
+import { Button } from '../ui/button.tsx'
+
+const none: Notice[] = []
+const icon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
+
+export function SessionRemarks({ sessionId }: { sessionId: string }) {
+  const controller = useSessionController(sessionId)
+  const notices = useView(sessionId, ({ header }) => header.notices, none)
+  // Only worth a word where something automatic may be waiting.
+  const held = useView(sessionId, ({ header, turns }) => header.automaticHeld !== null && turns.some((turn) => turn.origin === 'background' || turn.source === 'goal'), false)
+  if (notices.length === 0 && !held) return null
+  return (
+    <div className="flex flex-col">
+      {notices.map((notice) => (
+        <Remark key={notice.key} icon={notice.level === 'info' ? <Info {...icon} className="text-note" /> : <TriangleAlert {...icon} className={notice.level === 'error' ? 'text-failed' : 'text-needs'} />}>
+          <Shown text={notice.text} />
+        </Remark>
+      ))}
+      {held && (
+        <Remark icon={<CirclePause {...icon} className="text-needs" />}>
+          Automatic work paused until your next message
+          <Button size="small" variant="ghost" className="ml-8" onClick={() => void attempt('Could not resume', () => controller.releaseHold())}>
+            Resume
+          </Button>
+        </Remark>
+      )}
+    </div>
+  )
+}
+
+function Remark({ icon: mark, children }: { icon: ReactNode; children: ReactNode }) {
+  return (
+    <p className="flex min-h-24 items-center gap-8 px-8 text-12 text-muted">
+      <span className="shrink-0">{mark}</span>
+      <span className="min-w-0">{children}</span>
+    </p>
+  )
+}

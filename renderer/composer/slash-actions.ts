@@ -1,0 +1,129 @@
+/** What each slash command does. Refusals come back as a remark above the text, which stays as it was typed. */
+import type { ApprovalMode } from '../../preload/contract/session.ts'
+import { approvalModes } from '../app/approval-modes.ts'
+import { findModel, modelName } from '../models/model-label.ts'
+import { archiveSession, deleteSession, exportSession, pinSession, renameSession } from '../sessions/session-actions.ts'
+import { openSession } from '../state/session-store.ts'
+import { showDialog, showInspector, useWindow } from '../state/window-store.ts'
+import { useWorkbench } from '../state/workbench-store.ts'
+import { openTerminal } from '../terminal/terminal-actions.ts'
+import { newSessionHere } from '../transcript/new-session.ts'
+import { toast } from '../ui/toast.tsx'
+import type { SlashCommand } from './slash-commands.ts'
+
+/** What only the composer itself can do for a command. */
+export type ComposerHands = { attach(): void; openPicker(which: 'model' | 'effort' | 'mode'): void; stop(): Promise<void> }
+
+/** Null once done, or why it was not. Throws `LatheError` where the host refuses. */
+export async function runSlash(sessionId: string, { name, kind }: SlashCommand, argument: string, hands: ComposerHands): Promise<string | null> {
+  const { store, controller } = openSession(sessionId)
+  const { view } = store.getState()
+  if (!view) return 'The session is still being opened.'
+  const { header, turns } = view
+  if (kind === 'turn' && header.currentTurnId !== null) return 'A turn is running. Stop it first.'
+  const last = turns.at(-1)
+  switch (name) {
+    case 'new':
+      await newSessionHere(sessionId, argument)
+      return null
+    case 'stop':
+      if (header.currentTurnId === null) return 'Nothing is running.'
+      await hands.stop()
+      return null
+    case 'model':
+      if (argument === '') return (hands.openPicker('model'), null)
+      return await chooseModel(argument, (model) => controller.configure({ model }))
+    case 'effort': {
+      const efforts = findModel(useWorkbench.getState().providers, header.model ?? '')?.model.efforts ?? []
+      if (efforts.length === 0) return 'This model does not offer a choice of effort.'
+      if (argument === '') return (hands.openPicker('effort'), null)
+      const effort = efforts.find((one) => one.toLowerCase() === argument.toLowerCase())
+      if (!effort) return `Choose one of ${efforts.join(', ')}.`
+      await controller.configure({ effort })
+      return null
+    }
+    case 'mode': {
+      if (argument === '') return (hands.openPicker('mode'), null)
+      const modes = Object.keys(approvalModes) as ApprovalMode[]
+      const approvalMode = modes.find((one) => one === argument.toLowerCase())
+      if (!approvalMode) return `Choose one of ${modes.join(', ')}.`
+      await controller.configure({ approvalMode })
+      return null
+    }
+    case 'retry':
+      if (!last) return 'There is no message to try again.'
+      await controller.retry(last.id)
+      return null
+    case 'continue':
+      if (!last) return 'There is no turn to go on from.'
+      if (header.recovery?.status === 'awaiting') await controller.continueRecovery(header.recovery.recoveryId)
+      else await controller.continueTurn(last.id)
+      return null
+    case 'rename':
+      if (argument === '') useWindow.setState({ renaming: { sessionId, place: 'title' } })
+      else await renameSession(sessionId, argument)
+      return null
+    case 'pin':
+      await pinSession(sessionId, header.pinnedAt === null)
+      return null
+    case 'archive':
+      await archiveSession(sessionId, true)
+      return null
+    case 'delete':
+      await deleteSession(sessionId)
+      return null
+    case 'export': {
+      const format = argument === '' ? 'md' : argument.toLowerCase()
+      if (format !== 'md' && format !== 'json' && format !== 'html') return 'Choose one of md, json, html.'
+      await exportSession(sessionId, format)
+      return null
+    }
+    case 'copy': {
+      const answer = view.items.findLast((item) => item.kind === 'text' && item.visible && item.text !== '')
+      if (answer?.kind !== 'text') return 'There is no answer to copy yet.'
+      await navigator.clipboard.writeText(answer.text)
+      toast.done('Answer copied')
+      return null
+    }
+    case 'attach':
+      hands.attach()
+      return null
+    case 'diff':
+      showInspector('changes')
+      return null
+    case 'plan':
+      showInspector('plan')
+      return null
+    case 'context':
+      showInspector('context')
+      return null
+    case 'terminal':
+      await openTerminal(header.workspace)
+      return null
+    case 'sessions':
+      showDialog({ kind: 'palette', mode: '#' })
+      return null
+    case 'search':
+      showDialog({ kind: 'search' })
+      return null
+    case 'settings':
+      showDialog({ kind: 'settings', page: 'general' })
+      return null
+    case 'help':
+      showDialog({ kind: 'shortcuts' })
+      return null
+    default:
+      return `/${name} cannot be used here.`
+  }
+}
+
+/** By its full name, else by a part only one model has. */
+async function chooseModel(wanted: string, configure: (name: string) => Promise<unknown>): Promise<string | null> {
+  const names = useWorkbench.getState().providers.flatMap((provider) => provider.models.map((model) => modelName(provider.id, model.name)))
+  const exact = names.find((name) => name === wanted)
+  const partial = names.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()))
+  const chosen = exact ?? (partial.length === 1 ? partial[0] : undefined)
+  if (!chosen) return partial.length === 0 ? `No model is called ${wanted}.` : `Several models fit: ${partial.slice(0, 6).join(', ')}.`
+  await configure(chosen)
+  return null
+}
