@@ -26,7 +26,7 @@ export type TurnInput = CallsInput & {
 }
 
 type Step = {
-  finish: 'stop' | 'tools' | 'length' | 'aborted' | 'error'
+  finish: 'stop' | 'tools' | 'length' | 'paused' | 'aborted' | 'error'
   parts: AssistantPart[]
   calls: ModelCall[]
   text: string
@@ -38,6 +38,7 @@ const askAgain = 'Your last reply was empty. Give your answer to the person now.
 const goOn = 'Your reply was cut off by the output limit. Continue exactly where it ended, without repeating anything.'
 const closing = 'You have reached the limit of steps of this turn. Without calling tools, say what is done and what is still open.'
 const malformedStepsMax = 3
+const pausesMax = 5
 
 /** Runs one turn to its end. Never throws: what goes wrong is reported, and the session settles (T-6). */
 export async function runTurn(input: TurnInput): Promise<void> {
@@ -59,7 +60,7 @@ async function loop(input: TurnInput): Promise<void> {
   let finishedTool = false
   let anyText = false
   let malformed = 0
-  let continuations = 0
+  const left = { continuations: outputContinuationsMax, pauses: 0 }
   for (let step = 1; ; step++) {
     const boundary = await port.report({ type: 'boundary' })
     if (boundary?.ended || port.signal.aborted) return
@@ -69,20 +70,11 @@ async function loop(input: TurnInput): Promise<void> {
     await port.report({ type: 'stepStarted', stepId, step, model: input.model.name })
     if (port.signal.aborted) return
 
-    let reply = await request(input, { messages: last ? [...messages, user(closing)] : messages, tools: last ? [] : tools, tally })
-    // Within one step: a cut answer is continued, an empty one asked for once more (T-163, T-166).
-    while (reply.finish === 'length' && reply.calls.length === 0 && continuations < outputContinuationsMax && !port.signal.aborted) {
-      continuations++
-      const more = await request(input, { messages: [...messages, ...assistant(reply.parts), user(goOn)], tools, tally })
-      reply = { ...more, parts: joinText([...reply.parts, ...more.parts]), text: reply.text + more.text }
-    }
-    if (reply.finish === 'stop' && reply.text.trim() === '' && reply.calls.length === 0 && !port.signal.aborted) {
-      reply = await request(input, { messages: [...messages, user(askAgain)], tools, tally })
-    }
+    const reply = await answer(input, { messages: last ? [...messages, user(closing)] : messages, tools: last ? [] : tools, tally, left })
     const ended = port.report({
       type: 'stepEnded',
       stepId,
-      finish: reply.finish,
+      finish: reply.finish === 'paused' ? 'stop' : reply.finish,
       usage: reply.usage ? usageOf(reply.usage, input.model) : null,
       turn: tally.usage,
       context: tally.context,
@@ -148,6 +140,26 @@ async function appendSteers(messages: ModelMessage[], steers: readonly { text: s
   }
 }
 
+/**
+ * A step's answer: paused output is sent back (M-51), output cut by the limit is continued (T-166), an empty answer is
+ * asked for once more (T-163). Text that was continued stays one item.
+ */
+async function answer(input: TurnInput, what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally; left: { continuations: number; pauses: number } }): Promise<Step> {
+  const { left } = what
+  left.pauses = pausesMax
+  let reply = await request(input, what)
+  const goesOn = () => !input.port.signal.aborted && reply.calls.length === 0 && ((reply.finish === 'length' && left.continuations-- > 0) || (reply.finish === 'paused' && left.pauses-- > 0))
+  while (goesOn()) {
+    const instruction = reply.finish === 'length' ? [user(goOn)] : []
+    const more = await request(input, { ...what, messages: [...what.messages, ...assistant(reply.parts), ...instruction] })
+    reply = { ...more, parts: joinText([...reply.parts, ...more.parts]), text: reply.text + more.text }
+  }
+  if (reply.finish === 'stop' && reply.text.trim() === '' && reply.calls.length === 0 && !input.port.signal.aborted) {
+    return request(input, { ...what, messages: [...what.messages, user(askAgain)] })
+  }
+  return reply
+}
+
 /** One model request, streamed into the transcript. */
 async function request(input: TurnInput, what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally }): Promise<Step> {
   const { port, model } = input
@@ -164,6 +176,9 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
     switch (event.type) {
       case 'started':
         tally.servedBy = `${event.provider}/${event.model}`
+        // A try before this one was paid for too (M-78).
+        if (step.usage) tally.add(step.usage)
+        step.usage = null
         break
       case 'phase':
         void port.report({ type: 'reading', percent: event.percent })
@@ -209,7 +224,8 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
         void port.report({ type: 'notice', level: 'warning', text: event.text })
         break
       case 'finish':
-        finish(step, event.reason)
+        // Complete calls with reason `stop` count as `tools` (M-48); calls cut by the output limit came as invalid ones.
+        step.finish = step.calls.length > 0 ? 'tools' : event.reason === 'length' || event.reason === 'paused' ? event.reason : 'stop'
         break
       case 'error':
         step.error = event.error
@@ -223,16 +239,6 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
     return { ...step, finish: 'aborted', error: null, calls: [], parts: step.parts.filter((part) => part.type !== 'call') }
   }
   return step
-}
-
-function finish(step: Step, reason: 'stop' | 'tools' | 'length' | 'refused' | 'overflow' | 'paused' | 'unknown'): void {
-  const failed = (code: ModelError['code'], message: string) => {
-    step.error = { code, message, provider: '', model: '' }
-    step.finish = 'error'
-  }
-  if (reason === 'refused') failed('provider.content_refused', 'The model refused to answer this.')
-  else if (reason === 'overflow') failed('context.exhausted', 'The conversation no longer fits into the model’s context.')
-  else step.finish = step.calls.length > 0 && reason !== 'length' ? 'tools' : reason === 'length' ? 'length' : 'stop'
 }
 
 /** Codes that stay inside the loop leave it under the one people know (M-68). */
@@ -365,7 +371,10 @@ class Tally {
 
   end(usage: ModelUsage | null, now: number): void {
     this.streamedMs = this.deltas > 1 ? now - this.firstAt : 0
-    if (!usage) return
+    if (usage) this.add(usage)
+  }
+
+  add(usage: ModelUsage): void {
     this.usage = addUsage(this.usage, usageOf(usage, this.model))
     if (usage.input !== null) this.context = { ...this.context, used: usage.input + (usage.output ?? 0) }
   }

@@ -66,3 +66,4 @@ export const ticketMs = 30_000
 export const cardInertMs = 500
 export const freeDiskMin = 100 * 1024 * 1024
 export const freeDiskWarn = 500 * 1024 * 1024
+export const settleMs = 5_000
