@@ -1,0 +1,195 @@
+/**
+ * A session as a file for people or programs (S-87 to S-91): Markdown, JSON, or one HTML page that asks for nothing.
+ * Pure: what it is given is one consistent reading. Tool details are in; reasoning and attachments' bytes are not.
+ */
+import { homedir } from 'node:os'
+import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
+import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
+import { createRedaction } from '../platform/redaction.ts'
+
+export type ExportFormat = 'md' | 'json' | 'html'
+export type ExportedSession = { header: SessionHeader; items: Item[]; turns: Turn[] }
+export type ExportOptions = {
+  /** JSON only: as stored, without the pattern pass (S-89). */
+  exact?: boolean
+  /** Written as `~` wherever it stands. */
+  home?: string
+}
+
+export type Exported = { name: string; mediaType: string; text: string }
+
+/** Null for a format that does not exist. */
+export function exportSession(session: ExportedSession, format: ExportFormat, options: ExportOptions = {}): Exported | null {
+  const { exact = false, home = homedir() } = options
+  const seen = { ...session, items: session.items.filter(({ visible, kind }) => visible && (format === 'json' || kind !== 'reasoning')) }
+  const clean = exact && format === 'json' ? seen : withoutSecrets(seen, home)
+  const name = fileName(clean.header)
+  if (format === 'md') return { name: `${name}.md`, mediaType: 'text/markdown', text: markdown(clean) }
+  if (format === 'html') return { name: `${name}.html`, mediaType: 'text/html', text: html(clean) }
+  if (format === 'json') return { name: `${name}${exact ? '.exact' : ''}.json`, mediaType: 'application/json', text: json(clean) }
+  return null
+}
+
+function withoutSecrets(session: ExportedSession, home: string): ExportedSession {
+  const redaction = createRedaction({ known: [], loose: true })
+  // The home folder only as a whole path: "/home/ada" is no part of "/home/adam".
+  const homePath = home.length > 1 ? new RegExp(`${escapePattern(home)}(?![\\w.-])`, 'g') : null
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return homePath ? value.replace(homePath, '~') : value
+    if (Array.isArray(value)) return value.map(clean)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, clean(inner)]))
+  }
+  return clean(redaction.value(session)) as ExportedSession
+}
+
+/** `{"format": "lathe.session", "version": 1}`: what is known of the session, less what concerns this machine (S-90). */
+function json({ header, items, turns }: ExportedSession): string {
+  const { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf } = header
+  const session = { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf }
+  const withoutRules = items.map((item) => (item.kind === 'approval' ? { ...item, request: { ...item.request, rules: [] } } : item))
+  return `${JSON.stringify({ format: 'lathe.session', version: 1, session, turns, items: withoutRules }, null, 2)}\n`
+}
+
+function markdown({ header, items, turns }: ExportedSession): string {
+  const parts = [`# ${oneLine(header.title)}`, facts(header).map(([name, value]) => `- ${name}: ${oneLine(value)}`).join('\n')]
+  for (const item of items) {
+    const { heading, text, code, names } = entryOf(item)
+    parts.push(`### ${oneLine(heading)}${live(item)}`)
+    if (text) parts.push(text)
+    for (const block of code) parts.push(fenced(block))
+    if (names.length > 0) parts.push(names.map((name) => `- attached: ${oneLine(name)}`).join('\n'))
+    const turn = endOf(item, items, turns)
+    if (turn) parts.push(`*${outcomeLine(turn)}*`)
+  }
+  return `${parts.join('\n\n')}\n`
+}
+
+const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+const htmlStyle = `
+:root { color-scheme: light dark; font: 15px/1.6 system-ui, sans-serif }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.5rem } h2 { font-size: 1rem; margin: 2rem 0 0.25rem }
+pre { overflow-x: auto; padding: 0.75rem; border: 1px solid color-mix(in srgb, currentColor 20%, transparent); border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere }
+.text { white-space: pre-wrap; overflow-wrap: anywhere } .end, dl { color: color-mix(in srgb, currentColor 65%, transparent) }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem } dd { margin: 0 }
+`
+
+/** One file without script or request; whatever the model wrote is text in it (S-88). */
+function html({ header, items, turns }: ExportedSession): string {
+  const title = escapeHtml(header.title)
+  const body = items.map((item) => {
+    const { heading, text, code, names } = entryOf(item)
+    const blocks = code.map((block) => `<pre>${escapeHtml(block)}</pre>`).join('')
+    const folded = item.kind === 'tool' && blocks ? `<details><summary>Details</summary>${blocks}</details>` : blocks
+    const attached = names.map((name) => `<p class="end">attached: ${escapeHtml(name)}</p>`).join('')
+    const turn = endOf(item, items, turns)
+    const end = turn ? `<p class="end">${escapeHtml(outcomeLine(turn))}</p>` : ''
+    return `<article><h2>${escapeHtml(heading)}${live(item)}</h2>${text ? `<div class="text">${escapeHtml(text)}</div>` : ''}${folded}${attached}${end}</article>`
+  })
+  const list = facts(header).map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="content-security-policy" content="${htmlPolicy}">
+<meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${htmlStyle}</style></head>
+<body><h1>${title}</h1><dl>${list.join('')}</dl>
+${body.join('\n')}
+</body></html>
+`
+}
+
+type Entry = { heading: string; text: string; code: string[]; names: string[] }
+
+/** What an item says, the same for every format and for the command line's `sessions show`. */
+export function entryOf(item: Item): Entry {
+  const entry = (heading: string, more: Partial<Entry> = {}): Entry => ({ heading, text: '', code: [], names: [], ...more })
+  switch (item.kind) {
+    case 'user':
+      return entry(item.steer ? 'You, while it ran' : 'You', { text: item.text, names: item.attachments.map(attachmentName) })
+    case 'text':
+      return entry('Lathe', { text: item.text })
+    case 'reasoning':
+      return entry(item.title ? `Reasoning: ${item.title}` : 'Reasoning', { text: item.text })
+    case 'tool':
+      return entry(`${item.title || item.name} (${toolStates[item.state]})`, { code: toolDetails(item) })
+    case 'approval':
+      return entry(`Approval: ${item.request.title} (${item.state.replaceAll('_', ' ')})`, { text: item.feedback ?? '' })
+    case 'question':
+      return entry(`Question (${item.state})`, { text: [item.text, item.answer && `Answer: ${item.answer}`].filter(Boolean).join('\n\n') })
+    case 'notice':
+      return entry('Notice', { text: item.text })
+    case 'error':
+      return entry(`Error: ${item.title}`, { text: [item.message, item.hint].filter(Boolean).join('\n\n'), code: item.details ? [item.details] : [] })
+  }
+}
+
+const toolStates: Readonly<Record<ItemOf<'tool'>['state'], string>> = {
+  proposed: 'proposed',
+  waiting: 'waiting',
+  running: 'running',
+  ok: 'done',
+  error: 'failed',
+  denied: 'not allowed',
+  cancelled: 'cancelled',
+  unknown: 'may or may not have run',
+}
+
+function toolDetails(item: ItemOf<'tool'>): string[] {
+  const args = typeof item.args === 'string' ? item.args : JSON.stringify(item.args, null, 2)
+  const shown = [item.view?.stdout, item.view?.stderr].filter(Boolean).join('\n')
+  return [args ?? '', shown || item.summary || item.output].filter((block) => block !== '' && block !== '{}')
+}
+
+function attachmentName({ name, bytes }: Attachment): string {
+  return `${name} (${bytes} bytes)`
+}
+
+function facts(header: SessionHeader): [string, string][] {
+  return [
+    ['Workspace', header.workspace],
+    ['Model', header.model ?? 'none'],
+    ['Created', new Date(header.createdAt).toISOString()],
+    ['Updated', new Date(header.updatedAt).toISOString()],
+  ]
+}
+
+/** The turn that ends with this item; null where it goes on or has not settled. */
+function endOf(item: Item, items: readonly Item[], turns: readonly Turn[]): Turn | null {
+  if (items.findLast(({ turnId }) => turnId === item.turnId) !== item) return null
+  return turns.find(({ id, outcome }) => id === item.turnId && outcome !== null) ?? null
+}
+
+/** How a turn ended, in one line, drawn from its row (S-63). */
+export function outcomeLine({ outcome, durationMs, model, usage, error }: Turn): string {
+  const seconds = durationMs === null ? null : `${(durationMs / 1_000).toFixed(1)} s`
+  const tokens = usage.total === null ? null : `${usage.total} tokens`
+  const failure = error ? `${error.code}: ${error.message}` : null
+  return [outcome, seconds, model, tokens, failure].filter((part) => part !== null).join(', ')
+}
+
+function live({ status }: Item): string {
+  return status === 'live' ? ' [still running]' : ''
+}
+
+/** A fence longer than any run of backticks inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}\n${text}\n${fence}`
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}
+
+function fileName({ title, id }: SessionHeader): string {
+  const words = title.normalize('NFKD').replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '').slice(0, 60).toLowerCase()
+  return words || `session-${id}`
+}
