@@ -28,6 +28,8 @@ export interface Command {
   inTerminal?: boolean
   /** Left out of the palette: steps that only make sense as keys. */
   keysOnly?: boolean
+  /** The page does this by itself on these keys, with rights a script has not; the command stands for menu and palette. */
+  nativeKeys?: boolean
   /** True, or why it cannot be done now, as the palette says it. */
   when?: () => true | string
   run: () => unknown
@@ -162,7 +164,7 @@ export const commands: readonly Command[] = [
   { id: 'terminal.new', title: 'New terminal', category: 'Terminal', keys: 'Ctrl+Shift+`', when: () => currentWorkspace() !== null || 'No folder is open.', run: () => openTerminal() },
   { id: 'terminal.find', title: 'Find in terminal', category: 'Terminal', keys: 'Mod+Shift+F', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.find() },
   { id: 'terminal.copy', title: 'Copy from terminal', category: 'Terminal', keys: 'Mod+Shift+C', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.copy() },
-  { id: 'terminal.paste', title: 'Paste into terminal', category: 'Terminal', keys: 'Mod+Shift+V', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.paste() },
+  { id: 'terminal.paste', title: 'Paste into terminal', category: 'Terminal', keys: 'Mod+Shift+V', inTerminal: true, nativeKeys: true, when: inTerminal, run: () => commandTarget('terminal')?.paste() },
   { id: 'terminal.selectAll', title: 'Select all in terminal', category: 'Terminal', keys: 'Mod+Shift+A', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.selectAll() },
   { id: 'terminal.clear', title: 'Clear terminal', category: 'Terminal', when: inTerminal, run: () => commandTarget('terminal')?.clear() },
   { id: 'terminal.rename', title: 'Rename terminal', category: 'Terminal', when: inTerminal, run: () => commandTarget('terminal')?.rename() },

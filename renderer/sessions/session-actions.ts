@@ -7,6 +7,7 @@ import { prefer } from '../state/preferences.ts'
 import { ask, showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { toast } from '../ui/toast.tsx'
+import { holdUnread } from './read-mark.ts'
 
 function entryOf(sessionId: string): Entry | undefined {
   return useWorkbench.getState().entries.get(sessionId)
@@ -109,6 +110,7 @@ export async function archiveSession(sessionId: string, archived: boolean): Prom
 }
 
 export async function markUnread(sessionId: string): Promise<void> {
+  holdUnread(sessionId)
   await attempt('Could not mark the session', () => client().sessions.markRead({ ...act(), sessionId, seq: 0, unread: true }))
 }
 

@@ -17,9 +17,10 @@ export interface Link {
   onState(listener: () => void): () => void
   /**
    * Reads a stream until `signal` aborts, giving credit for the frames taken (`streams.ack`) and opening again after a
-   * lost connection. `opened` runs before the first frame of each opening: what was read before may have gaps.
+   * lost connection. A frame is taken once its handler is done; the next waits for it. `opened` runs once each opening
+   * stands, before its first frame: what was read before may have gaps.
    */
-  read<Frame>(open: (stream: string, signal: AbortSignal) => Promise<AsyncIterable<Frame>>, handlers: { frame: (frame: Frame) => void; opened?: () => void; failed?: (error: ErrorBody) => void }, signal: AbortSignal): void
+  read<Frame>(open: (stream: string, signal: AbortSignal) => Promise<AsyncIterable<Frame>>, handlers: { frame: (frame: Frame) => void | Promise<void>; opened?: () => void; failed?: (error: ErrorBody) => void }, signal: AbortSignal): void
 }
 
 let current: Link | undefined

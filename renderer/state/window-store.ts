@@ -13,7 +13,7 @@ export type OpenDialog =
   | { kind: 'settings'; page: SettingsPage }
   | { kind: 'search' }
   | { kind: 'shortcuts' }
-  | { kind: 'models' }
+  | { kind: 'models'; of?: 'session' | 'default' }
   | { kind: 'connect' }
   | { kind: 'folder'; purpose: 'open' | 'locate'; missing?: string }
 
@@ -23,6 +23,8 @@ export interface Asking {
   description: ReactNode
   confirm: string
   danger?: boolean
+  /** A box to tick, such as "Do not ask again in this terminal"; `ticked` hears of it together with a yes. */
+  option?: { label: string; ticked: () => void }
   answer: (yes: boolean) => void
 }
 

@@ -1,0 +1,150 @@
+/** The window's layout: sessions left, transcript and composer in the middle, inspector right, terminals below. */
+import { PanelLeft } from 'lucide-react'
+import { useCallback, useRef } from 'react'
+import { Composer } from '../composer/composer.tsx'
+import { SessionList, SessionListFooter, SessionListHeader } from '../sessions/session-list.tsx'
+import { useReadMark } from '../sessions/read-mark.ts'
+import { prefer, type Preferences, usePreferences } from '../state/preferences.ts'
+import { useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
+import { TerminalRegion } from '../terminal/terminal-region.tsx'
+import { Transcript } from '../transcript/transcript.tsx'
+import { classNames } from '../ui/class-names.ts'
+import { ErrorBoundary } from '../ui/error-boundary.tsx'
+import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
+import { useZoom } from './appearance.ts'
+import { Banners } from './banners.tsx'
+import { Inspector } from './inspector.tsx'
+import { SideSheet } from './side-sheet.tsx'
+import { StatusBar } from './status-bar.tsx'
+import { leftEdge, PaneToggle, TitleBar, windowBar } from './title-bar.tsx'
+import { Welcome } from './welcome.tsx'
+
+type SizeKey = 'panes.listWidth' | 'panes.inspectorWidth' | 'panes.terminalHeight'
+
+/** A pane's size at 100 % zoom as it was left, and how to remember it. */
+function usePaneSize(key: SizeKey): { size: number; remember: (size: { pixels: number }) => void } {
+  const zoom = useZoom()
+  // Read once for each mounting: the pane itself holds its size from then on.
+  const size = useRef(usePreferences.getState()[key]).current
+  const remember = useCallback(
+    ({ pixels }: { pixels: number }) => {
+      const unzoomed = Math.round(pixels / zoom)
+      if (unzoomed > 0 && unzoomed !== usePreferences.getState()[key]) prefer({ [key]: unzoomed } as Partial<Preferences>)
+    },
+    [key, zoom],
+  )
+  return { size: size * zoom, remember }
+}
+
+export function Frame() {
+  const sessionId = useWindow((state) => state.sessionId)
+  const docked = useFrame() === 'wide'
+  const list = usePaneShown('list')
+  const inspector = usePaneShown('inspector') && sessionId !== null
+  const listPane = usePaneSize('panes.listWidth')
+  const inspectorPane = usePaneSize('panes.inspectorWidth')
+  const zoom = useZoom()
+  return (
+    <div className="flex h-dvh flex-col overflow-hidden bg-canvas text-ink">
+      <Banners />
+      <SplitPanes id="frame" direction="columns" className="min-h-0 grow">
+        {docked && list && (
+          <>
+            <Pane id="list" size={listPane.size} least={200 * zoom} most="40%" keepsPixels onResize={listPane.remember} className="bg-side">
+              <ListPane />
+            </Pane>
+            <PaneDivider label="Resize the session list" />
+          </>
+        )}
+        <Pane id="middle" least={320 * zoom}>
+          <Middle sessionId={sessionId} />
+        </Pane>
+        {docked && inspector && (
+          <>
+            <PaneDivider label="Resize the inspector" />
+            <Pane id="inspector" size={inspectorPane.size} least={280 * zoom} most="65%" keepsPixels onResize={inspectorPane.remember}>
+              <Inspector sessionId={sessionId} />
+            </Pane>
+          </>
+        )}
+      </SplitPanes>
+      <StatusBar sessionId={sessionId} />
+      {!docked && (
+        <>
+          <SideSheet pane="list" title="Sessions">
+            <ListPane />
+          </SideSheet>
+          {sessionId !== null && (
+            <SideSheet pane="inspector" title="Inspector">
+              <Inspector sessionId={sessionId} />
+            </SideSheet>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function ListPane() {
+  return (
+    <nav aria-label="Sessions" data-region="sessions" tabIndex={-1} className="flex min-h-0 grow flex-col bg-side outline-none">
+      <div className={classNames(windowBar, 'justify-between pr-6', leftEdge)}>
+        <PaneToggle pane="list" shown icon={PanelLeft} />
+        <SessionListHeader />
+      </div>
+      <ErrorBoundary pane="Sessions">
+        <SessionList />
+      </ErrorBoundary>
+      <SessionListFooter />
+    </nav>
+  )
+}
+
+function Middle({ sessionId }: { sessionId: string | null }) {
+  const terminal = usePaneShown('terminal')
+  const terminalPane = usePaneSize('panes.terminalHeight')
+  const zoom = useZoom()
+  const content = (
+    <main aria-label={sessionId === null ? 'Welcome' : 'Session'} className="flex min-h-0 grow flex-col">
+      <TitleBar sessionId={sessionId} />
+      {sessionId === null ? (
+        <ErrorBoundary pane="Welcome">
+          <Welcome />
+        </ErrorBoundary>
+      ) : (
+        <SessionPane key={sessionId} sessionId={sessionId} />
+      )}
+    </main>
+  )
+  return (
+    <SplitPanes id="middle-rows" direction="rows" className="grow">
+      <Pane id="session" least={200 * zoom}>
+        {content}
+      </Pane>
+      {terminal && (
+        <>
+          <PaneDivider label="Resize the terminals" />
+          <Pane id="terminal" size={terminalPane.size} least={96 * zoom} most="75%" keepsPixels onResize={terminalPane.remember}>
+            <ErrorBoundary pane="Terminal">
+              <TerminalRegion />
+            </ErrorBoundary>
+          </Pane>
+        </>
+      )}
+    </SplitPanes>
+  )
+}
+
+function SessionPane({ sessionId }: { sessionId: string }) {
+  useReadMark(sessionId)
+  return (
+    <>
+      <ErrorBoundary pane="Transcript" resetKey={sessionId}>
+        <Transcript sessionId={sessionId} />
+      </ErrorBoundary>
+      <ErrorBoundary pane="Composer" resetKey={sessionId}>
+        <Composer sessionId={sessionId} />
+      </ErrorBoundary>
+    </>
+  )
+}

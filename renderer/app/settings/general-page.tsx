@@ -1,0 +1,103 @@
+import { useState } from 'react'
+import type { ApprovalMode } from '../../../preload/contract/session.ts'
+import { modelLabel } from '../../models/model-label.ts'
+import { showDialog } from '../../state/window-store.ts'
+import { useSetting, useWorkbench } from '../../state/workbench-store.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/text-field.tsx'
+import { approvalModes } from '../approval-modes.ts'
+import { NumberRow, Row, Section, SelectRow, SwitchRow, useChange } from './setting-row.tsx'
+
+export function GeneralPage() {
+  return (
+    <>
+      <Section title="New sessions">
+        <DefaultModel />
+        <SelectRow name="approvalMode" label="Approval mode" detail="Each session can have its own." choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, label: approvalModes[value].label }))} />
+        <SwitchRow name="titles.auto" label="Name sessions automatically" detail="A short title is made from the first turn; yours always wins." />
+      </Section>
+      <Section title="Writing">
+        <SelectRow
+          name="composer.whileRunning"
+          label="A message while a turn runs"
+          choices={[
+            { value: 'steer', label: 'Steers the turn' },
+            { value: 'queue', label: 'Waits for its turn' },
+          ]}
+        />
+        <SwitchRow name="composer.tabQueues" label="Tab queues the message" detail="While a turn runs; else Tab moves the focus." />
+        <SwitchRow name="composer.enterSends" label="Enter sends" detail="Off: Enter starts a line, Ctrl or Command with Enter sends." />
+      </Section>
+      <Section title="Turns">
+        <SwitchRow name="queue.pauseOnFailure" label="Pause the queue after a failure" />
+        <NumberRow name="turns.maxSteps" label="Steps in a turn, at most" least={1} most={1_000} unit="steps" />
+        <NumberRow name="turns.maxConcurrent" label="Turns at the same time" least={1} most={8} unit="turns" />
+        <NumberRow name="questions.timeoutSeconds" label="Questions wait for an answer" detail="0 waits without end." least={0} most={86_400} unit="seconds" />
+        <SwitchRow name="tools.parallel" label="Run independent tools together" />
+      </Section>
+      <Section title="Commands">
+        <SwitchRow name="exec.enabled" label="The agent may run commands" detail="Off: the shell tool is not offered at all." />
+        <ShellRow />
+      </Section>
+      <Section title="Notifications">
+        <NotificationsRow />
+        <SwitchRow name="notifications.preview" label="Show content in notifications" detail="Off: only the session’s title and what happened." />
+      </Section>
+      <Section title="Window">
+        <SelectRow
+          name="app.lastWindow"
+          label="When the last window closes"
+          choices={[
+            { value: 'auto', label: 'Stay while turns run' },
+            { value: 'stay', label: 'Stay' },
+            { value: 'quit', label: 'Quit' },
+          ]}
+        />
+      </Section>
+    </>
+  )
+}
+
+function DefaultModel() {
+  const model = useSetting('model')
+  const providers = useWorkbench((state) => state.providers)
+  return (
+    <Row label="Model" detail={model ?? 'None is chosen.'}>
+      <Button onClick={() => showDialog({ kind: 'models', of: 'default' })}>
+        {model ? modelLabel(providers, model) : 'Choose'}
+      </Button>
+    </Row>
+  )
+}
+
+function ShellRow() {
+  const shell = useSetting('exec.shell')
+  const [text, setText] = useState(shell ?? '')
+  const { error, change } = useChange()
+  const keep = () => {
+    const next = text.trim() === '' ? null : text.trim()
+    if (next !== shell) change({ 'exec.shell': next })
+  }
+  return (
+    <Row label="Shell" detail="A program path. Empty: the system’s own." error={error}>
+      <TextField label="Shell" labelHidden mono value={text} onChange={setText} placeholder="/bin/bash" onBlur={keep} onKeyDown={(event) => event.key === 'Enter' && keep()} className="w-200" />
+    </Row>
+  )
+}
+
+function NotificationsRow() {
+  const [permission, setPermission] = useState(() => ('Notification' in window ? Notification.permission : 'denied'))
+  return (
+    <>
+      <SwitchRow name="notifications.enabled" label="Notify when a session needs you" detail="Only while this window is in the background." />
+      {permission === 'default' && (
+        <Row label="This system has not been asked yet">
+          <Button size="small" onClick={() => void Notification.requestPermission().then(setPermission)}>
+            Allow notifications
+          </Button>
+        </Row>
+      )}
+      {permission === 'denied' && <p className="py-8 text-12 text-muted">Notifications are blocked by the system or browser for Lathe.</p>}
+    </>
+  )
+}

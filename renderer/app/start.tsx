@@ -1,0 +1,31 @@
+/** Starts the window on a connection: stores first, then what is drawn from them. */
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { type Link, setLink } from '../state/link.ts'
+import { loadPreferences, takeSharedPreferences, writePreferences } from '../state/preferences.ts'
+import { startWorkbench } from '../state/workbench-store.ts'
+import { App, type PageConnection } from './app.tsx'
+import { takeNotification } from './notifications.ts'
+
+/** How long the layout of last time is waited for before the usual one is shown. */
+const preferencesMs = 2_000
+
+export async function startWindow(connection: Link & PageConnection, root: HTMLElement): Promise<void> {
+  const { client } = connection
+  setLink(connection)
+  const closing = new AbortController()
+  startWorkbench(connection, closing.signal, (event) => {
+    if (event.type === 'preferences.changed') takeSharedPreferences(event.preferences)
+    else takeNotification(event)
+  })
+  addEventListener('pagehide', () => {
+    void writePreferences()
+    closing.abort()
+  })
+  await Promise.race([loadPreferences(client), new Promise((resolve) => setTimeout(resolve, preferencesMs))])
+  createRoot(root).render(
+    <StrictMode>
+      <App connection={connection} />
+    </StrictMode>,
+  )
+}

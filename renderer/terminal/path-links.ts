@@ -1,0 +1,25 @@
+/** Places in files that a terminal's output names: `src/app.ts:12:5`, `./README.md`. Pure. */
+
+export interface PathPlace {
+  path: string
+  line?: number
+  /** `[from, to)` in the line's text, the position included. */
+  from: number
+  to: number
+}
+
+const place = /(?<![\w/:.@-])((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?::(\d{1,7})(?::\d{1,5})?|\((\d{1,7})(?:,\d{1,5})?\))?/g
+const candidatesMax = 12
+
+export function pathPlaces(line: string): PathPlace[] {
+  const found: PathPlace[] = []
+  for (const match of line.matchAll(place)) {
+    const [text, path, colon, paren] = match
+    if (path === undefined || found.length === candidatesMax) continue
+    // Part of a web address, which is a link of its own.
+    if (/[a-z][a-z0-9+.-]*:\/\/\S*$/i.test(line.slice(0, match.index))) continue
+    const number = colon ?? paren
+    found.push({ path, ...(number === undefined ? {} : { line: Number(number) }), from: match.index, to: match.index + text.length })
+  }
+  return found
+}

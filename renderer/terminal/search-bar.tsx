@@ -1,0 +1,68 @@
+import type { ISearchOptions, SearchAddon } from '@xterm/addon-search'
+import { ArrowDown, ArrowUp, CaseSensitive, Regex, WholeWord, X } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { colour } from '../app/theme.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+
+/** Find in the scrollback, with case, whole word and regular expression (X-816). */
+export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: () => void }) {
+  const [text, setText] = useState('')
+  const [caseSensitive, setCase] = useState(false)
+  const [wholeWord, setWord] = useState(false)
+  const [regex, setRegex] = useState(false)
+  const [found, setFound] = useState<{ index: number; count: number } | null>(null)
+  const [invalid, setInvalid] = useState(false)
+
+  const options = (incremental: boolean): ISearchOptions => ({
+    caseSensitive,
+    wholeWord,
+    regex,
+    incremental,
+    decorations: { matchBackground: colour('match'), matchOverviewRuler: colour('match-current'), activeMatchBackground: colour('match-current'), activeMatchColorOverviewRuler: colour('accent') },
+  })
+  const find = (direction: 1 | -1, incremental = false) => {
+    if (text === '') return search.clearDecorations()
+    try {
+      if (direction === 1) search.findNext(text, options(incremental))
+      else search.findPrevious(text, options(false))
+      setInvalid(false)
+    } catch {
+      setInvalid(true)
+    }
+  }
+  useEffect(() => {
+    const listening = search.onDidChangeResults(({ resultIndex, resultCount }) => setFound({ index: resultIndex, count: resultCount }))
+    return () => listening.dispose()
+  }, [search])
+  useEffect(() => find(1, true), [text, caseSensitive, wholeWord, regex])
+
+  const words = text === '' ? '' : invalid ? 'Not a valid expression' : !found || found.count === 0 ? 'Nothing found' : found.index < 0 ? `${found.count}` : `${found.index + 1} of ${found.count}`
+  return (
+    <div role="search" aria-label="Find in terminal" className="absolute top-6 right-16 z-10 flex h-32 w-320 max-w-[calc(100%-2rem)] items-center gap-2 rounded-8 bg-raised pr-4 pl-10 shadow-float">
+      <input
+        autoFocus
+        aria-label="Find in terminal"
+        placeholder="Find"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') find(event.shiftKey ? -1 : 1)
+          if (event.key === 'Escape') {
+            event.stopPropagation()
+            onClose()
+          }
+        }}
+        className="h-full min-w-0 grow bg-transparent text-12 outline-none"
+      />
+      <span role="status" className="figures shrink-0 px-4 text-11 text-muted">
+        {words}
+      </span>
+      <IconButton icon={CaseSensitive} label="Match case" size="small" pressed={caseSensitive} onClick={() => setCase(!caseSensitive)} />
+      <IconButton icon={WholeWord} label="Whole word" size="small" pressed={wholeWord} onClick={() => setWord(!wholeWord)} />
+      <IconButton icon={Regex} label="Regular expression" size="small" pressed={regex} onClick={() => setRegex(!regex)} />
+      <IconButton icon={ArrowUp} label="Previous" size="small" onClick={() => find(-1)} />
+      <IconButton icon={ArrowDown} label="Next" size="small" onClick={() => find(1)} />
+      <IconButton icon={X} label="Close find" size="small" onClick={onClose} />
+    </div>
+  )
+}
