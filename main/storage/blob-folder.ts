@@ -1,7 +1,8 @@
-import { createHash, randomUUID, webcrypto } from 'node:crypto'
-import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises'
+import { createHash, webcrypto } from 'node:crypto'
+import { mkdir, readFile, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { syncFolder, writePrivateFile } from '../platform/private-file.ts'
 import type { Blobs } from './blobs.ts'
 
 /** Bodies below this are hashed where they are: handing them to another thread costs more. */
@@ -21,7 +22,7 @@ export function openBlobs(home: string): Blobs {
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       const hash = await sha256(bytes)
       const path = pathOf(hash)
-      if ((await sizeOf(path)) !== bytes.byteLength) await writeDurably(path, bytes)
+      if ((await sizeOf(path)) !== bytes.byteLength) await store(path, bytes)
       return hash
     },
     async get(hash) {
@@ -56,40 +57,18 @@ async function sizeOf(path: string): Promise<number | null> {
   return (await stat(path).catch(() => null))?.size ?? null
 }
 
-/** A reader sees all of the file or nothing, also after a power loss. */
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+async function store(path: string, bytes: Uint8Array): Promise<void> {
   const folder = dirname(path)
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 })
-  const partial = join(folder, `.${randomUUID()}.part`)
   try {
-    const file = await open(partial, 'wx', 0o600)
-    try {
-      await file.writeFile(bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(partial, path)
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    await writePrivateFile(path, bytes)
+    if (made) await syncFolder(dirname(folder))
   } catch (error) {
-    await rm(partial, { force: true })
     const full = (error as NodeJS.ErrnoException).code === 'ENOSPC'
     throw new LatheError('storage.failed', `Lathe could not store the content: ${(error as Error).message}`, {
       reason: full ? 'disk_full' : 'io',
       hint: full ? 'Free some disk space, then try again.' : 'Check the disk that holds the data folder.',
       cause: error,
     })
-  }
-  await syncFolder(folder)
-  if (made) await syncFolder(dirname(folder))
-}
-
-async function syncFolder(path: string): Promise<void> {
-  // Windows has no such thing; its rename is durable with the file.
-  if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
   }
 }

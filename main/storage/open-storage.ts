@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
+import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { blobBytes, openBlobs } from './blob-folder.ts'
 import type { Faults } from './faults.ts'
 import { folded, packWrite } from './packed.ts'
 import type { Storage } from './storage.ts'
 import { startWorker } from './storage-thread.ts'
+import type { StorageThread } from './storage-thread.ts'
 
 export type StorageOptions = {
   /** The data folder; made where it is missing. */
@@ -26,10 +28,26 @@ const parsedAtOnce = 512 * 1024
 /** Opens the database of `home` in its worker. Throws `storage.failed` where it cannot be used at all. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { home, readOnly = false, owner = randomUUID(), onRepair } = options
-  if (!readOnly) await mkdir(home, { recursive: true, mode: 0o700 })
+  if (!readOnly) await makeHome(home)
   const start = { home, readOnly, owner, faults: options.faults?.shared ?? null }
   const thread = await startWorker(start)
   const { call } = thread
+  let second: ReturnType<typeof startWorker> | null = null
+
+  /** A thread of its own for what may take long, so that no commit waits behind a search. Started at the first need. */
+  async function reader(): Promise<StorageThread> {
+    if (readOnly) return thread
+    second ??= startWorker({ ...start, readOnly: true }).catch((error: unknown) => {
+      second = null
+      throw error
+    })
+    return await second
+  }
+
+  async function close(): Promise<void> {
+    await (await second?.catch(() => null))?.close()
+    await thread.close()
+  }
 
   /** Sessions whose damage was told; each is told once. */
   const told = new Set<string>()
@@ -134,15 +152,27 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     value: async (name) => valueOf(await call('value', name)),
     setValue: (name, value) => call('setValue', name, JSON.stringify(value ?? null)),
 
-    // Until the index is built nothing is found, and the reply says so.
-    search: async () => ({ hits: [], partial: true }),
+    async search(query, limit) {
+      const found = await (await reader()).call('search', query, limit)
+      if (found) return found
+      if (!readOnly) await call('rebuildSearch')
+      return { hits: [], partial: true }
+    },
 
     async health() {
-      const database = await call('health')
+      const database = await (await reader()).call('health')
       return { ...database, blobBytes: await blobBytes(home), blobsMissing: 0 }
     },
 
-    close: thread.close,
+    close,
+  }
+}
+
+async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new LatheError('storage.failed', `The data folder ${home} cannot be made.`, { reason: 'no_access', hint: 'Choose another with LATHE_HOME.', cause })
   }
 }
 

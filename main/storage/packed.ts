@@ -4,6 +4,7 @@
  */
 import type { Item } from '../../preload/contract/items.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { isSearchable } from './search-kinds.ts'
 import type { SessionWrite } from './storage.ts'
 
 export type PackedWrite = {
@@ -37,6 +38,8 @@ export type PackedItem = {
   contextual: 0 | 1
   /** A prompt of the person's, found again with Up (S-103). */
   recalled: 0 | 1
+  /** Settled and of a kind the index holds; while an item is live it is not indexed. */
+  searchable: boolean
   createdAt: number
   endedAt: number | null
   body: string
@@ -98,6 +101,7 @@ function packItem(item: Item): PackedItem {
     visible: item.visible ? 1 : 0,
     contextual: item.contextual ? 1 : 0,
     recalled: item.visible && (isPrompt(item) || isOwnCommand(item)) ? 1 : 0,
+    searchable: item.visible && item.status !== 'live' && isSearchable(item.kind),
     createdAt: item.createdAt,
     endedAt: item.endedAt,
     body: JSON.stringify(item),

@@ -2,9 +2,11 @@
 import type { Database } from 'better-sqlite3'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Item } from '../../preload/contract/items.ts'
+import type { SearchHit } from '../../preload/contract/routes.ts'
 import { itemTextBytesMax, sliceItems } from '../../preload/contract/limits.ts'
 import { clipItem } from './clip.ts'
 import { Refusal } from './refusal.ts'
+import { openSearchIndex } from './search-index.ts'
 import { keepStatements } from './statements.ts'
 
 /** A slice ends early rather than grow past this (K-14); texts in it are clipped, so one item always fits. */
@@ -48,6 +50,7 @@ export type PlaceQuery = { before?: string | undefined; after?: string | undefin
 
 export function openReads(db: Database) {
   const sql = keepStatements(db)
+  const index = openSearchIndex(db)
 
   /** The visible items before `pos`, newest first, at most `limit` and what fits a slice; answers the first one's place. */
   function startOfSlice(sessionId: string, below: number, limit: number): number {
@@ -250,6 +253,16 @@ export function openReads(db: Database) {
 
     value(name: string): string | null {
       return body('SELECT body FROM named_values WHERE name = ?', name)
+    },
+
+    /** Null where the index is damaged. */
+    search(query: string, limit: number): { hits: SearchHit[]; partial: boolean } | null {
+      try {
+        return index.search(query, limit, Date.now())
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CORRUPT_VTAB') return null
+        throw error
+      }
     },
 
     health(): { version: number; integrity: string; databaseBytes: number } {

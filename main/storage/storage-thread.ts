@@ -19,7 +19,7 @@ type Waiting = { resolve(value: unknown): void; reject(error: LatheError): void;
 
 /** Starts the worker and waits until its database is open. */
 export async function startWorker(start: WorkerStart): Promise<StorageThread> {
-  const worker = new Worker(workerUrl(), { workerData: start })
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start })
   const waiting = new Map<number, Waiting>()
   let outbox: Call[] = []
   let lastId = 0
@@ -104,9 +104,4 @@ function stopped(cause?: unknown): LatheError {
 
 function errorOf({ code, message, hint, reason }: ErrorBody): LatheError {
   return new LatheError(code, message, { hint, reason })
-}
-
-/** Beside this file: the source where Lathe runs from source, the bundle's entry where it is built. */
-function workerUrl(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 }

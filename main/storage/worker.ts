@@ -11,12 +11,17 @@ import { isCorruption, markSuspect, openDatabase, UnusableDatabase } from './dat
 import type { OpenDatabase } from './database.ts'
 import { followFaults } from './faults.ts'
 import { openReads } from './reads.ts'
+import { openIndexing } from './search-index.ts'
 import { Refusal } from './refusal.ts'
 import type { StorageCondition } from './storage.ts'
 import { openWrites } from './writes.ts'
 
 const start = workerData as WorkerStart
 const port = parentPort!
+
+const noAccessCodes = new Set(['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'])
+const indexDelayMs = 500
+const indexPauseMs = 20
 
 function post(message: FromWorker): void {
   port.postMessage(message)
@@ -33,6 +38,7 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
   const writes = openWrites(db)
   const faults = start.faults ? followFaults(start.faults) : null
   const isOwner = readOnly ? () => false : claim(db, start.owner)
+  const indexing = readOnly ? null : followSettles(openIndexing(db), isOwner)
 
   port.on('message', (message: ToWorker) => {
     const calls: Call[] = []
@@ -44,6 +50,7 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
     // Writes first, so a read never answers what is not yet durable.
     const replies = [...write(calls.filter(isWrite)), ...calls.filter((call) => !isWrite(call)).map(read)]
     if (replies.length > 0) post({ replies })
+    indexing?.wake()
     if (closing) close()
   })
   post({ opened: condition })
@@ -93,9 +100,32 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
   }
 
   function close(): void {
+    indexing?.stop()
     db.close()
     port.close()
   }
+}
+
+/** Indexes in short rounds between which commits go on; what is written is found within a second (S-99). */
+function followSettles(indexNext: () => boolean, isOwner: () => boolean): { wake(): void; stop(): void } {
+  let timer: NodeJS.Timeout | null = null
+
+  function round(): void {
+    timer = null
+    try {
+      if (isOwner() && indexNext()) timer = setTimeout(round, indexPauseMs)
+    } catch (error) {
+      // It stays pending: the next write tries again, and search says that it is partial.
+      failure(error)
+    }
+  }
+
+  function wake(): void {
+    timer ??= setTimeout(round, indexDelayMs)
+  }
+
+  wake()
+  return { wake, stop: () => void (timer && clearTimeout(timer)) }
 }
 
 /** The last process to open the database for writing is its owner; the check runs in every transaction (A-41). */
@@ -128,7 +158,7 @@ function bodyOf(error: unknown): ErrorBody {
   if (code === 'SQLITE_FULL' || code === 'ENOSPC') return { ...saving, reason: 'disk_full', hint: 'Free some disk space, then try again.' }
   if (code.startsWith('SQLITE_BUSY')) return { code: 'storage.busy', message: 'Another program holds the database.', hint: 'Try again.' }
   if (isCorruption(error)) return { ...saving, reason: 'corrupt', hint: 'Restart Lathe: it sets a damaged database aside and keeps it.' }
-  if (code === 'SQLITE_READONLY' || code === 'SQLITE_CANTOPEN' || code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+  if (noAccessCodes.has(code)) {
     return { ...saving, reason: 'no_access', hint: 'Check that the data folder can be written.' }
   }
   if (code.startsWith('SQLITE_IOERR') || code === 'EIO') return { ...saving, reason: 'io', hint: 'Check the disk that holds the data folder.' }

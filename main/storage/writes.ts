@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { PackedWrite } from './packed.ts'
 import { Refusal } from './refusal.ts'
+import { openSearchMarks, rebuildIndex } from './search-index.ts'
 import { keepStatements } from './statements.ts'
 
 /** Events looked through at once when deltas are pruned: a few milliseconds of work. */
@@ -12,15 +13,33 @@ export type Writes = ReturnType<typeof openWrites>
 export function openWrites(db: Database) {
   const sql = keepStatements(db)
 
-  function refuseErased(sessionId: string): void {
-    const row = sql<{ erased_at: number | null }>('SELECT erased_at FROM sessions WHERE id = ?').get(sessionId)
+  const marks = openSearchMarks(db)
+
+  /** The record before the write; refused where it was erased (S-22). */
+  function before(sessionId: string): { title_folded: string; deleted_at: number | null } | undefined {
+    const row = sql<{ title_folded: string; deleted_at: number | null; erased_at: number | null }>(
+      'SELECT title_folded, deleted_at, erased_at FROM sessions WHERE id = ?',
+    ).get(sessionId)
     if (row && row.erased_at !== null) throw new Refusal('session.deleted', 'This session was deleted.')
+    return row
+  }
+
+  /** What is deleted or hidden can be found no more from the same moment on; what is new is indexed later (S-99). */
+  function markForSearch(write: PackedWrite, earlier: ReturnType<typeof before>): void {
+    const { sessionId } = write
+    if (write.deletedAt !== null) return marks.forgetSession(sessionId)
+    if (earlier && earlier.deleted_at !== null) return marks.addSession(sessionId)
+    if (earlier?.title_folded !== write.titleFolded) marks.add(sessionId, '')
+    for (const item of write.items) {
+      if (item.searchable) marks.add(sessionId, item.id)
+      else if (item.visible === 0) marks.forgetItem(sessionId, item.id)
+    }
   }
 
   return {
     commit(write: PackedWrite): void {
       const { sessionId } = write
-      refuseErased(sessionId)
+      const earlier = before(sessionId)
       sql(`
         INSERT INTO sessions (id, journal_id, workspace, title_folded, created_at, updated_at, archived_at, deleted_at, last_seq, entry, hidden, header)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -68,6 +87,7 @@ export function openWrites(db: Database) {
       }
       for (const rule of write.rules) sql('INSERT OR REPLACE INTO rules (id, body) VALUES (?, ?)').run(rule.id, rule.body)
       if (write.clearDraft) sql('DELETE FROM drafts WHERE session_id = ?').run(sessionId)
+      markForSearch(write, earlier)
     },
 
     /** One bounded stretch of one session; false once no settled turn before `settledBefore` has deltas. */
@@ -95,6 +115,7 @@ export function openWrites(db: Database) {
     },
 
     erase(sessionId: string, at: number): void {
+      marks.forgetSession(sessionId)
       for (const table of ['items', 'events', 'turns', 'changes', 'requests', 'drafts']) {
         sql(`DELETE FROM ${table} WHERE session_id = ?`).run(sessionId)
       }
@@ -104,8 +125,10 @@ export function openWrites(db: Database) {
       `).run(at, at, sessionId)
     },
 
+    rebuildSearch: () => rebuildIndex(db),
+
     setDraft(sessionId: string, body: string): void {
-      refuseErased(sessionId)
+      before(sessionId)
       sql('INSERT OR REPLACE INTO drafts (session_id, body) VALUES (?, ?)').run(sessionId, body)
     },
 

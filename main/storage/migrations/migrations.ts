@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import { sessions } from './0001-sessions.ts'
+import { search } from './0002-search.ts'
 
 /** One step of the schema. A released one is never edited: a later one changes what it made. */
 export type Migration = { version: number; sql: string }
 
-export const migrations: readonly Migration[] = [sessions]
+export const migrations: readonly Migration[] = [sessions, search]
 
 export const latestVersion = migrations.at(-1)!.version
 

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { blobBytes, openBlobs } from './blob-folder.ts'
+
+let home: string
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'lathe-blobs-'))
+})
+
+afterEach(async () => {
+  await rm(home, { recursive: true, force: true })
+})
+
+const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+
+test('a body is stored once, by its hash, privately', async () => {
+  const blobs = openBlobs(home)
+  const hash = await blobs.put('hello')
+  expect(hash).toBe(sha256('hello'))
+  expect(await blobs.put(Buffer.from('hello'))).toBe(hash)
+  expect(Buffer.from(await blobs.get(hash)).toString()).toBe('hello')
+  const folder = join(home, 'blobs', hash.slice(0, 2))
+  expect(await readdir(folder)).toEqual([hash])
+  expect(await blobBytes(home)).toBe(5)
+  if (process.platform !== 'win32') {
+    expect((await stat(join(folder, hash))).mode & 0o777).toBe(0o600)
+    expect((await stat(folder)).mode & 0o777).toBe(0o700)
+  }
+})
+
+test('large bodies, and many at once of the same', async () => {
+  const blobs = openBlobs(home)
+  const large = new Uint8Array(3_000_000).map((_, at) => at % 251)
+  const hashes = await Promise.all([blobs.put(large), blobs.put(large), blobs.put(large.subarray(0, 100_000)), blobs.put('')])
+  expect(hashes).toEqual([sha256(large), sha256(large), sha256(large.subarray(0, 100_000)), sha256('')])
+  expect(sha256(await blobs.get(hashes[0]!))).toBe(hashes[0])
+  expect((await readdir(join(home, 'blobs', hashes[0]!.slice(0, 2))))).toEqual([hashes[0]])
+})
+
+test('a body that was cut short on disk is written again', async () => {
+  const blobs = openBlobs(home)
+  const hash = await blobs.put('whole')
+  await truncate(join(home, 'blobs', hash.slice(0, 2), hash), 2)
+  await blobs.put('whole')
+  expect(Buffer.from(await blobs.get(hash)).toString()).toBe('whole')
+})
+
+test('S-117 a missing body says so, and only hashes are taken', async () => {
+  const blobs = openBlobs(home)
+  await expect(blobs.get('a'.repeat(64))).rejects.toMatchObject({ code: 'file.not_found' })
+  for (const odd of ['../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(64)}\n`]) await expect(blobs.get(odd)).rejects.toMatchObject({ code: 'request.invalid' })
+})
