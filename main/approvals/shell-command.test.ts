@@ -164,7 +164,7 @@ test('Z-63 addresses are found up to a blank, quote or operator', () => {
 
 const fragments = ['git', 'status', 'rm', 'ls', 'x', '-c', 'a=1', '&&', '||', ';', '|', '&', '\n', '(', ')', '{', '}', '"', "'", '\\', '$(', '`', '$x', '<', '>', '<<E', 'E', '#', '*', '~', 'if', 'then', 'fi', 'for', 'in', 'do', 'done', 'case', 'esac', '[[', ']]', '$((', '))', '<(', '2>&1', 'f()', '!', '\\\n', '\t', '\r', '\u00a0', 'é', '[', ']', '${', '\0']
 
-test('Z-260 any text is judged without a throw, and anything with an rm in it never rides on git', async () => {
+test('Z-260 any text is judged, and never throws', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...fragments), { maxLength: 25 }), fc.constantFrom('', ' '), async (parts, between) => {
       const command = parts.join(between)
@@ -184,7 +184,7 @@ describe.skipIf(process.platform === 'win32')('Z-260 against a real bash', () =>
   beforeAll(async () => {
     await mkdir(stubs)
     for (const name of names) {
-      await writeFile(join(stubs, name), `#!/bin/sh\nprintf '%s\\037' ${name} "$@" >> '${log}'\nprintf '\\036' >> '${log}'\n`)
+      await writeFile(join(stubs, name), `#!/bin/sh\nargv=$(printf '%s\\037' ${name} "$@")\nprintf '%s\\036' "$argv" >> '${log}'\n`)
       await chmod(join(stubs, name), 0o755)
     }
   })
