@@ -3,6 +3,7 @@
  * transcript; whether the file still is that version is asked of the disk, never of a clock.
  */
 import { LatheError } from '../../preload/contract/errors.ts'
+import type { Blobs } from '../storage/blobs.ts'
 import { shortDiff } from './line-diff.ts'
 import { decodeText } from './text.ts'
 
@@ -63,9 +64,9 @@ export class FileStates {
     return state
   }
 
-  /** The bytes of a version while they are remembered. */
-  content(version: string): Uint8Array | null {
-    return this.#contents.get(version) ?? null
+  /** The bytes of a version, where they are still remembered or were written by Lathe itself. */
+  async seenContent(version: string, blobs: Blobs): Promise<Uint8Array | null> {
+    return this.#contents.get(version) ?? (await blobs.get(version).catch(() => null))
   }
 
   /** Drops what is in memory of a session. */

@@ -126,6 +126,26 @@ export function clip(text: string, limit: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit)
 }
 
+export type LineDecoder = { write(bytes: Uint8Array): string; /** What was held back; the decoder starts anew. */ end(): string }
+
+/** Decodes a line that comes in pieces. UTF-16 is not one of its encodings: its lines cannot be found as bytes. */
+export async function lineDecoder({ name }: Encoding): Promise<LineDecoder> {
+  if (name === 'utf-8' || name.startsWith('utf-16')) {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    return { write: (bytes) => decoder.decode(bytes, { stream: true }), end: () => decoder.decode() }
+  }
+  const codec = await legacyCodec()
+  let decoder = codec.getDecoder(name)
+  return {
+    write: (bytes) => decoder.write(Buffer.from(bytes)),
+    end() {
+      const rest = decoder.end() ?? ''
+      decoder = codec.getDecoder(name)
+      return rest
+    },
+  }
+}
+
 async function unencodable(text: string, encoding: Encoding): Promise<LatheError> {
   let line = 1
   for (const character of text) {
