@@ -35,7 +35,10 @@ export type Ownership = {
  * several that see the same dead owner one wins. The highest is never deleted, only marked as released: one that read the
  * folder long ago can make an old number, but then finds a higher one.
  */
-export async function acquireHome(home: string, { waitMs = 5_000 }: { waitMs?: number } = {}): Promise<Ownership | null> {
+export async function acquireHome(
+  home: string,
+  { waitMs = 5_000 }: { waitMs?: number } = {},
+): Promise<Ownership | null> {
   await mkdir(home, { recursive: true, mode: 0o700 })
   const instanceId = randomUUID()
   for (const end = Date.now() + waitMs; ; await delay(pollMs)) {
@@ -130,10 +133,13 @@ async function makeExclusively(path: string, content: string): Promise<boolean> 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
     // A disk without hard links. For a moment the file is empty, which reads as a living owner.
-    return await writeFile(path, content, { flag: 'wx', mode: 0o600 }).then(() => true, (second: NodeJS.ErrnoException) => {
-      if (second.code === 'EEXIST') return false
-      throw second
-    })
+    return await writeFile(path, content, { flag: 'wx', mode: 0o600 }).then(
+      () => true,
+      (second: NodeJS.ErrnoException) => {
+        if (second.code === 'EEXIST') return false
+        throw second
+      },
+    )
   } finally {
     await rm(prepared, { force: true })
   }

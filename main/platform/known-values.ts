@@ -14,14 +14,18 @@ const pieceChars = 4_096
 /** Values of the person's environment variables that look like secrets by their names. */
 export function secretVariables(env: NodeJS.ProcessEnv): KnownValue[] {
   return Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && value.length >= variableCharsMin && /_(?:KEY|TOKEN|SECRET|PASSWORD)$/i.test(name) ? [{ name, value }] : [],
+    value !== undefined && value.length >= variableCharsMin && /_(?:KEY|TOKEN|SECRET|PASSWORD)$/i.test(name)
+      ? [{ name, value }]
+      : [],
   )
 }
 
 type Literal = { text: string; shown: string }
 
 export function knownValueMatcher(known: readonly KnownValue[]): Matcher {
-  const literals = known.flatMap(({ name, value }) => spellings(value).map((text) => ({ text, shown: `[redacted:${name}]` })))
+  const literals = known.flatMap(({ name, value }) =>
+    spellings(value).map((text) => ({ text, shown: `[redacted:${name}]` })),
+  )
   const pairs = new Uint8Array(0x10000)
   const byFirst = new Map<number, Literal[]>()
   // Longest first: of two that begin alike the longer one is the secret.

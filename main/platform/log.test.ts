@@ -20,10 +20,16 @@ test('Z-101 lines are redacted and written in order, at or above the level', asy
   log.info('turn settled', { turnId: 't1', ms: 12 })
   log.error('request failed', { error: new Error('key hunter2 refused') })
   await log.flush()
-  const lines = (await readFile(join(home, 'logs', 'lathe.log'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line))
+  const lines = (await readFile(join(home, 'logs', 'lathe.log'), 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(lines).toMatchObject([
     { msg: 'turn settled', turnId: 't1', ms: 12 },
-    { msg: 'request failed', error: { message: 'key [redacted:LAB_KEY] refused', stack: expect.stringContaining('log.test.ts') } },
+    {
+      msg: 'request failed',
+      error: { message: 'key [redacted:LAB_KEY] refused', stack: expect.stringContaining('log.test.ts') },
+    },
   ])
 })
 
@@ -39,7 +45,7 @@ test('Z-106 a log is five private files of at most 10 MiB', async () => {
   for (const name of names) {
     const file = await stat(join(home, 'logs', name))
     expect(file.size).toBeLessThanOrEqual(10 * 1024 * 1024)
-    if (process.platform !== 'win32') expect(file.mode & 0o777).toBe(0o600)
+    expect(process.platform === 'win32' ? 0o600 : file.mode & 0o777).toBe(0o600)
   }
 })
 

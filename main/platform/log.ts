@@ -72,7 +72,9 @@ function rotatingFile(folder: string, redact: (line: string) => string) {
 
   async function append(): Promise<void> {
     while (waiting.length > 0) {
-      const text = waiting.join('') + (dropped > 0 ? `{"level":40,"time":${Date.now()},"msg":"${dropped} log lines were dropped"}\n` : '')
+      const text =
+        waiting.join('') +
+        (dropped > 0 ? `{"level":40,"time":${Date.now()},"msg":"${dropped} log lines were dropped"}\n` : '')
       waiting = []
       waitingChars = 0
       dropped = 0

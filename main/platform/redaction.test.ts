@@ -30,7 +30,10 @@ describe('Z-100 sure patterns', () => {
     ['ssh://git@github.com/a/b http://localhost:3000/@scope', 'ssh://git@github.com/a/b http://localhost:3000/@scope'],
     ['//registry.npmjs.org/:_authToken=abcd-1234', '//registry.npmjs.org/:_authToken=[redacted:npm-token]'],
     ['//registry.npmjs.org/:_authToken=${NPM_TOKEN}', '//registry.npmjs.org/:_authToken=${NPM_TOKEN}'],
-    ['AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', 'AWS_SECRET_ACCESS_KEY=[redacted:aws-secret-key]'],
+    [
+      'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      'AWS_SECRET_ACCESS_KEY=[redacted:aws-secret-key]',
+    ],
     ['aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG"', 'aws_secret_access_key = "[redacted:aws-secret-key]"'],
     ['id AKIAIOSFODNN7EXAMPLE.', 'id [redacted:aws-key-id].'],
     ['ghp_0123456789zyxwvutsrqABCDEFGHIJ012345', '[redacted:github-token]'],
@@ -67,8 +70,34 @@ test('Z-100 variables count by their name and a length of 8', () => {
 
 test('Z-103 K-24 no split of the input changes the output', () => {
   const words = fc.constantFrom(
-    ...known.map(({ value }) => value), 'abcdefgh-and', 'abcdef', jwt, key, key.slice(0, 60), 'Authorization: Bearer ', 'authorization', 'abc123def456ghi789', 'eyJ', '.eyJ', '://', 'user:', 'pw@',
-    '_authToken=', 'AWS_SECRET_ACCESS_KEY', '=', ': ', '"', ' ', '\n', 'sk-', '0123456789abcdefghij', 'Cookie: a=', '-----BEGIN ', 'x'.repeat(300), 'é', '日本',
+    ...known.map(({ value }) => value),
+    'abcdefgh-and',
+    'abcdef',
+    jwt,
+    key,
+    key.slice(0, 60),
+    'Authorization: Bearer ',
+    'authorization',
+    'abc123def456ghi789',
+    'eyJ',
+    '.eyJ',
+    '://',
+    'user:',
+    'pw@',
+    '_authToken=',
+    'AWS_SECRET_ACCESS_KEY',
+    '=',
+    ': ',
+    '"',
+    ' ',
+    '\n',
+    'sk-',
+    '0123456789abcdefghij',
+    'Cookie: a=',
+    '-----BEGIN ',
+    'x'.repeat(300),
+    'é',
+    '日本',
   )
   const pieces = fc.array(fc.oneof(words, fc.string({ maxLength: 6 })), { maxLength: 12 })
   fc.assert(
@@ -102,7 +131,25 @@ test('Z-103 what cannot begin a secret is not held back, and at most 8 KiB is', 
 
 test('Z-107 1 MiB of worst input stays quick, for each pattern', () => {
   const size = 1024 * 1024
-  const worst = ['eyJ', 'eyJaaaaaaaaa.', '-----BEGIN ', '-----BEGIN A PRIVATE KEY', '://a:', '://', 'authorization:', 'authorization: bearer ', 'cookie:a', 'abcdefgh', 'abcdefg', 'password', 'password=', 'sk-', '_auth', 'AKIA', 'a']
+  const worst = [
+    'eyJ',
+    'eyJaaaaaaaaa.',
+    '-----BEGIN ',
+    '-----BEGIN A PRIVATE KEY',
+    '://a:',
+    '://',
+    'authorization:',
+    'authorization: bearer ',
+    'cookie:a',
+    'abcdefgh',
+    'abcdefg',
+    'password',
+    'password=',
+    'sk-',
+    '_auth',
+    'AKIA',
+    'a',
+  ]
   const both = createRedaction({ known, loose: true })
   for (const part of worst) {
     const text = part.repeat(size / part.length)
@@ -115,7 +162,10 @@ test('Z-107 1 MiB of worst input stays quick, for each pattern', () => {
 test('values are redacted in depth and kept as they are where nothing is found', () => {
   const clean = { a: ['x', { b: 1 }] }
   expect(sure.value(clean)).toBe(clean)
-  expect(sure.value({ a: ['abcdefgh', 1, null], 'k-abcdefgh': true })).toEqual({ a: ['[redacted:SHORT_KEY]', 1, null], 'k-[redacted:SHORT_KEY]': true })
+  expect(sure.value({ a: ['abcdefgh', 1, null], 'k-abcdefgh': true })).toEqual({
+    a: ['[redacted:SHORT_KEY]', 1, null],
+    'k-[redacted:SHORT_KEY]': true,
+  })
 })
 
 test('Z-104 a placeholder that was there may stay, a new one is noticed', () => {

@@ -29,7 +29,8 @@ export function openBlobs(home: string): Blobs {
       try {
         return await readFile(pathOf(hash))
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new LatheError('file.not_found', 'The stored content is gone.')
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+          throw new LatheError('file.not_found', 'The stored content is gone.')
         throw error
       }
     },

@@ -9,7 +9,12 @@ let seq = (await storage.loadSession(id))?.header.lastSeq ?? 0
 async function commitNext(): Promise<void> {
   const next = ++seq
   const header = sampleHeader({ id, lastSeq: next, itemCount: next })
-  await storage.commit(sampleWrite(header, { events: [delta(next, 't1', 'text', 0, `part ${next}`)], items: [textItem(next, 'x'.repeat(next % 3_000))] }))
+  await storage.commit(
+    sampleWrite(header, {
+      events: [delta(next, 't1', 'text', 0, `part ${next}`)],
+      items: [textItem(next, 'x'.repeat(next % 3_000))],
+    }),
+  )
   process.stdout.write(`${next}\n`)
 }
 

@@ -69,7 +69,11 @@ function openForReading(path: string): OpenDatabase {
   if (version > latestVersion) return { db, condition: newer(version), readOnly: true }
   if (version === latestVersion) return { db, condition: { kind: 'ok' }, readOnly: true }
   db.close()
-  throw new UnusableDatabase('old_schema', 'The database was written by an older Lathe.', 'Start Lathe once to bring it up to date.')
+  throw new UnusableDatabase(
+    'old_schema',
+    'The database was written by an older Lathe.',
+    'Start Lathe once to bring it up to date.',
+  )
 }
 
 function openForWriting(home: string, path: string): OpenDatabase {
@@ -101,7 +105,8 @@ function create(path: string): Database {
 }
 
 function examine(home: string, db: Database): void {
-  if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new Sqlite.SqliteError('malformed', 'SQLITE_CORRUPT')
+  if (db.pragma('quick_check(1)', { simple: true }) !== 'ok')
+    throw new Sqlite.SqliteError('malformed', 'SQLITE_CORRUPT')
   rmSync(join(home, suspectName))
 }
 
@@ -122,7 +127,10 @@ function setAside(home: string): string {
 function finishSettingAside(home: string): string | null {
   if (existsSync(join(home, fileName))) return null
   const left = besides.filter((suffix) => existsSync(join(home, fileName + suffix)))
-  const folder = readdirSync(home).filter((name) => name.startsWith(setAsidePrefix)).sort().at(-1)
+  const folder = readdirSync(home)
+    .filter((name) => name.startsWith(setAsidePrefix))
+    .sort()
+    .at(-1)
   if (left.length === 0 || folder === undefined) return null
   for (const suffix of left) moveIfThere(join(home, fileName + suffix), join(home, folder, fileName + suffix))
   return join(home, folder, fileName)

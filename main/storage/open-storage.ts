@@ -119,7 +119,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
     async entries({ before, limit, workspace, archived, text }) {
       const { entries, more } = await call('entries', {
-        before: before ?? null, limit, workspace: workspace ?? null, archived: archived ?? false, text: folded(text ?? '').trim(),
+        before: before ?? null,
+        limit,
+        workspace: workspace ?? null,
+        archived: archived ?? false,
+        text: folded(text ?? '').trim(),
       })
       return { entries: await inPieces(entries, JSON.parse), more }
     },
@@ -172,12 +176,17 @@ async function makeHome(home: string): Promise<void> {
   try {
     await mkdir(home, { recursive: true, mode: 0o700 })
   } catch (cause) {
-    throw new LatheError('storage.failed', `The data folder ${home} cannot be made.`, { reason: 'no_access', hint: 'Choose another with LATHE_HOME.', cause })
+    throw new LatheError('storage.failed', `The data folder ${home} cannot be made.`, {
+      reason: 'no_access',
+      hint: 'Choose another with LATHE_HOME.',
+      cause,
+    })
   }
 }
 
-function valueOf<T>(body: string | null): T | null {
-  return body === null ? null : (JSON.parse(body) as T)
+/** JSON is stored by this room alone, so what it reads has the shape it wrote. */
+function valueOf(body: string | null): never {
+  return (body === null ? null : JSON.parse(body)) as never
 }
 
 /** Reads each text, giving the main loop its turn between stretches of bounded length. */

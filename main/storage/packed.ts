@@ -22,7 +22,14 @@ export type PackedWrite = {
   header: string
   events: { seq: number; turnId: string | null; type: string; body: string }[]
   items: PackedItem[]
-  turns: { id: string; startedAt: number; settledAt: number | null; startedSeq: number | null; settledSeq: number | null; body: string }[]
+  turns: {
+    id: string
+    startedAt: number
+    settledAt: number | null
+    startedSeq: number | null
+    settledSeq: number | null
+    body: string
+  }[]
   changes: { turnId: string; files: { id: string; body: string }[] }[]
   requests: { requestId: string; fingerprint: string; reply: string }[]
   clearDraft: boolean
@@ -79,7 +86,11 @@ export function packWrite(write: SessionWrite): PackedWrite {
       turnId,
       files: files.map((file) => ({ id: file.id, body: JSON.stringify(file) })),
     })),
-    requests: write.requests.map(({ requestId, fingerprint, reply }) => ({ requestId, fingerprint, reply: JSON.stringify(reply ?? null) })),
+    requests: write.requests.map(({ requestId, fingerprint, reply }) => ({
+      requestId,
+      fingerprint,
+      reply: JSON.stringify(reply ?? null),
+    })),
     clearDraft: write.clearDraft ?? false,
     rules: (write.rules ?? []).map((rule) => ({ id: rule.id, body: JSON.stringify(rule) })),
   }
@@ -92,7 +103,8 @@ export function folded(text: string): string {
 
 function packItem(item: Item): PackedItem {
   // What a slice left out would be lost for good.
-  if ('omitted' in item) throw new LatheError('app.internal', `Item ${item.id} was clipped for a slice and cannot be stored.`)
+  if ('omitted' in item)
+    throw new LatheError('app.internal', `Item ${item.id} was clipped for a slice and cannot be stored.`)
   return {
     id: item.id,
     pos: item.pos,

@@ -46,7 +46,12 @@ type SessionRow = {
 type JournalRow = { type: string; body: string }
 type Place = { pos: number; bytes: number }
 
-export type PlaceQuery = { before?: string | undefined; after?: string | undefined; around?: string | undefined; limit: number }
+export type PlaceQuery = {
+  before?: string | undefined
+  after?: string | undefined
+  around?: string | undefined
+  limit: number
+}
 
 export function openReads(db: Database) {
   const sql = keepStatements(db)
@@ -56,7 +61,9 @@ export function openReads(db: Database) {
   function startOfSlice(sessionId: string, below: number, limit: number): number {
     let bytes = 0
     let start = below
-    const rows = sql<Place>('SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos < ? ORDER BY pos DESC LIMIT ?')
+    const rows = sql<Place>(
+      'SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos < ? ORDER BY pos DESC LIMIT ?',
+    )
     for (const row of rows.iterate(sessionId, below, limit)) {
       bytes += sliceBytes(row)
       if (bytes > sliceBytesMax && start !== below) break
@@ -68,7 +75,9 @@ export function openReads(db: Database) {
   function endOfSlice(sessionId: string, above: number, limit: number): number {
     let bytes = 0
     let end = above
-    const rows = sql<Place>('SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos > ? ORDER BY pos LIMIT ?')
+    const rows = sql<Place>(
+      'SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos > ? ORDER BY pos LIMIT ?',
+    )
     for (const row of rows.iterate(sessionId, above, limit)) {
       bytes += sliceBytes(row)
       if (bytes > sliceBytesMax && end !== above) break
@@ -78,11 +87,17 @@ export function openReads(db: Database) {
   }
 
   function visibleBelow(sessionId: string, pos: number): number {
-    return sql<{ n: number }>('SELECT count(*) AS n FROM items WHERE session_id = ? AND visible = 1 AND pos < ?').get(sessionId, pos)!.n
+    return sql<{ n: number }>('SELECT count(*) AS n FROM items WHERE session_id = ? AND visible = 1 AND pos < ?').get(
+      sessionId,
+      pos,
+    )!.n
   }
 
   function visibleAbove(sessionId: string, pos: number): number {
-    return sql<{ n: number }>('SELECT count(*) AS n FROM items WHERE session_id = ? AND visible = 1 AND pos > ?').get(sessionId, pos)!.n
+    return sql<{ n: number }>('SELECT count(*) AS n FROM items WHERE session_id = ? AND visible = 1 AND pos > ?').get(
+      sessionId,
+      pos,
+    )!.n
   }
 
   function placeOf(sessionId: string, itemId: string): number {
@@ -92,7 +107,9 @@ export function openReads(db: Database) {
   }
 
   function bodies(query: string, ...values: unknown[]): string[] {
-    return sql<{ body: string }>(query).all(...values).map((row) => row.body)
+    return sql<{ body: string }>(query)
+      .all(...values)
+      .map((row) => row.body)
   }
 
   function body(query: string, ...values: unknown[]): string | null {
@@ -105,13 +122,17 @@ export function openReads(db: Database) {
   }
 
   function unsettledTurn(sessionId: string): { id: string; startedSeq: number } | null {
-    const row = sql<{ id: string; started_seq: number | null }>('SELECT id, started_seq FROM turns WHERE session_id = ? AND settled_at IS NULL ORDER BY n DESC LIMIT 1').get(sessionId)
+    const row = sql<{ id: string; started_seq: number | null }>(
+      'SELECT id, started_seq FROM turns WHERE session_id = ? AND settled_at IS NULL ORDER BY n DESC LIMIT 1',
+    ).get(sessionId)
     return row ? { id: row.id, startedSeq: row.started_seq ?? 0 } : null
   }
 
   return {
     loadSession(sessionId: string): PackedSession | null {
-      const row = sql<SessionRow>('SELECT journal_id, workspace, created_at, updated_at, last_seq, erased_at, hidden, header FROM sessions WHERE id = ?').get(sessionId)
+      const row = sql<SessionRow>(
+        'SELECT journal_id, workspace, created_at, updated_at, last_seq, erased_at, hidden, header FROM sessions WHERE id = ?',
+      ).get(sessionId)
       if (!row) return null
       if (row.erased_at !== null) throw new Refusal('session.deleted', 'This session was deleted.')
       const turn = unsettledTurn(sessionId)
@@ -119,11 +140,19 @@ export function openReads(db: Database) {
       // Recovery closes what the turn left open, so that much is always at hand.
       const open = turn && firstOpen(sessionId, turn.id)
       const start = Math.min(newest, open ?? newest)
-      const items = sql<{ turn_id: string | null; body: string }>('SELECT turn_id, body FROM items WHERE session_id = ? AND pos >= ? ORDER BY pos').all(sessionId, start)
+      const items = sql<{ turn_id: string | null; body: string }>(
+        'SELECT turn_id, body FROM items WHERE session_id = ? AND pos >= ? ORDER BY pos',
+      ).all(sessionId, start)
       const turnIds = JSON.stringify([...new Set(items.map((item) => item.turn_id))])
       return {
         journalId: row.journal_id,
-        columns: { id: sessionId, workspace: row.workspace, createdAt: row.created_at, updatedAt: row.updated_at, lastSeq: row.last_seq },
+        columns: {
+          id: sessionId,
+          workspace: row.workspace,
+          createdAt: row.created_at,
+          updatedAt: row.updated_at,
+          lastSeq: row.last_seq,
+        },
         header: row.header,
         hidden: row.hidden,
         items: items.map((item) => (turn && item.turn_id === turn.id ? item.body : clipBody(item.body))),
@@ -133,14 +162,29 @@ export function openReads(db: Database) {
             OR n = (SELECT max(n) FROM turns WHERE session_id = :sessionId) OR id IN (SELECT value FROM json_each(:turnIds))) ORDER BY n`,
           { sessionId, turnIds },
         ),
-        changes: bodies('SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) ORDER BY n', sessionId, turnIds),
-        unsettled: turn ? mergeDeltas(sql<JournalRow>('SELECT type, body FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq').iterate(sessionId, turn.startedSeq)) : [],
-        lastPos: sql<{ pos: number | null }>('SELECT max(pos) AS pos FROM items WHERE session_id = ?').get(sessionId)!.pos ?? 0,
+        changes: bodies(
+          'SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) ORDER BY n',
+          sessionId,
+          turnIds,
+        ),
+        unsettled: turn
+          ? mergeDeltas(
+              sql<JournalRow>('SELECT type, body FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq').iterate(
+                sessionId,
+                turn.startedSeq,
+              ),
+            )
+          : [],
+        lastPos:
+          sql<{ pos: number | null }>('SELECT max(pos) AS pos FROM items WHERE session_id = ?').get(sessionId)!.pos ??
+          0,
       }
     },
 
     unsettledSessions(): string[] {
-      return sql<{ session_id: string }>('SELECT DISTINCT session_id FROM turns WHERE settled_at IS NULL').all().map((row) => row.session_id)
+      return sql<{ session_id: string }>('SELECT DISTINCT session_id FROM turns WHERE settled_at IS NULL')
+        .all()
+        .map((row) => row.session_id)
     },
 
     events(sessionId: string, after: number, limit: number): { events: string[]; pruned: boolean } {
@@ -148,7 +192,9 @@ export function openReads(db: Database) {
       let bytes = 0
       let last = after
       let pruned = false
-      for (const row of sql<{ seq: number; body: string }>('SELECT seq, body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?').iterate(sessionId, after, limit)) {
+      for (const row of sql<{ seq: number; body: string }>(
+        'SELECT seq, body FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?',
+      ).iterate(sessionId, after, limit)) {
         bytes += row.body.length
         if (bytes > eventsBytesMax && events.length > 0) return { events, pruned }
         if (row.seq !== last + 1) pruned = true
@@ -156,7 +202,8 @@ export function openReads(db: Database) {
         events.push(row.body)
       }
       if (events.length < limit) {
-        const head = sql<{ last_seq: number }>('SELECT last_seq FROM sessions WHERE id = ?').get(sessionId)?.last_seq ?? 0
+        const head =
+          sql<{ last_seq: number }>('SELECT last_seq FROM sessions WHERE id = ?').get(sessionId)?.last_seq ?? 0
         if (head > last) pruned = true
       }
       return { events, pruned }
@@ -164,8 +211,17 @@ export function openReads(db: Database) {
 
     items(sessionId: string, query: PlaceQuery): { items: string[]; before: number; after: number } {
       const [first, last] = stretch(query)
-      const items = bodies('SELECT body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? ORDER BY pos', sessionId, first, last)
-      return { items: items.map(clipBody), before: visibleBelow(sessionId, first), after: visibleAbove(sessionId, last) }
+      const items = bodies(
+        'SELECT body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? ORDER BY pos',
+        sessionId,
+        first,
+        last,
+      )
+      return {
+        items: items.map(clipBody),
+        before: visibleBelow(sessionId, first),
+        after: visibleAbove(sessionId, last),
+      }
 
       function stretch({ before, after, around, limit }: PlaceQuery): [number, number] {
         if (before !== undefined) {
@@ -201,11 +257,19 @@ export function openReads(db: Database) {
     },
 
     request(sessionId: string, requestId: string): { fingerprint: string; reply: string } | null {
-      const row = sql<{ fingerprint: string; reply: string }>('SELECT fingerprint, reply FROM requests WHERE session_id = ? AND request_id = ?').get(sessionId, requestId)
+      const row = sql<{ fingerprint: string; reply: string }>(
+        'SELECT fingerprint, reply FROM requests WHERE session_id = ? AND request_id = ?',
+      ).get(sessionId, requestId)
       return row ?? null
     },
 
-    entries(query: { before: { updatedAt: number; id: string } | null; limit: number; workspace: string | null; archived: boolean; text: string }): { entries: string[]; more: boolean } {
+    entries(query: {
+      before: { updatedAt: number; id: string } | null
+      limit: number
+      workspace: string | null
+      archived: boolean
+      text: string
+    }): { entries: string[]; more: boolean } {
       const rows = sql<{ entry: string }>(`
         SELECT entry FROM sessions
         WHERE deleted_at IS NULL
@@ -219,11 +283,19 @@ export function openReads(db: Database) {
     },
 
     idsByPrefix(prefix: string): string[] {
-      return sql<{ id: string }>('SELECT id FROM sessions WHERE id >= :prefix AND substr(id, 1, length(:prefix)) = :prefix AND erased_at IS NULL ORDER BY id LIMIT 2').all({ prefix }).map((row) => row.id)
+      return sql<{ id: string }>(
+        'SELECT id FROM sessions WHERE id >= :prefix AND substr(id, 1, length(:prefix)) = :prefix AND erased_at IS NULL ORDER BY id LIMIT 2',
+      )
+        .all({ prefix })
+        .map((row) => row.id)
     },
 
     deletedBefore(time: number): string[] {
-      return sql<{ id: string }>('SELECT id FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at < ? ORDER BY deleted_at').all(time).map((row) => row.id)
+      return sql<{ id: string }>(
+        'SELECT id FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at < ? ORDER BY deleted_at',
+      )
+        .all(time)
+        .map((row) => row.id)
     },
 
     draft(sessionId: string): string | null {
@@ -233,12 +305,18 @@ export function openReads(db: Database) {
     /** Items the person wrote, newest first: this session's, then those of other sessions of its workspace (S-103). */
     prompts(sessionId: string, workspace: string): string[] {
       return [
-        ...bodies('SELECT body FROM items WHERE session_id = ? AND recalled = 1 ORDER BY created_at DESC, n DESC LIMIT ?', sessionId, promptsOfSession),
+        ...bodies(
+          'SELECT body FROM items WHERE session_id = ? AND recalled = 1 ORDER BY created_at DESC, n DESC LIMIT ?',
+          sessionId,
+          promptsOfSession,
+        ),
         ...bodies(
           `SELECT items.body FROM sessions JOIN items ON items.session_id = sessions.id
            WHERE sessions.workspace = ? AND sessions.id <> ? AND sessions.deleted_at IS NULL AND items.recalled = 1
            ORDER BY items.created_at DESC, items.n DESC LIMIT ?`,
-          workspace, sessionId, promptsOfWorkspace,
+          workspace,
+          sessionId,
+          promptsOfWorkspace,
         ),
       ]
     },

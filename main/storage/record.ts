@@ -4,12 +4,23 @@ import { SessionHeader } from '../../preload/contract/session.ts'
 import type { ContextFigures, Queue, Usage } from '../../preload/contract/session.ts'
 import type { HiddenRecord } from './storage.ts'
 
-const noUsage: Usage = { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, total: null, cost: null }
+const noUsage: Usage = {
+  input: null,
+  output: null,
+  reasoning: null,
+  cacheRead: null,
+  cacheWrite: null,
+  total: null,
+  cost: null,
+}
 const noContext: ContextFigures = { used: null, window: null, estimated: false }
 const noQueue: Queue = { followUps: [], paused: null }
 
 /** The header with each missing, wrong-typed or out-of-range field as in `columns` or at its default, and those fields' names. */
-export function readHeader(text: string, columns: Pick<SessionHeader, 'id' | 'workspace' | 'createdAt' | 'updatedAt' | 'lastSeq'>): { header: SessionHeader; repaired: string[] } {
+export function readHeader(
+  text: string,
+  columns: Pick<SessionHeader, 'id' | 'workspace' | 'createdAt' | 'updatedAt' | 'lastSeq'>,
+): { header: SessionHeader; repaired: string[] } {
   const stored = parsed(text)
   const repaired: string[] = []
   const fields: Record<string, unknown> = {}
@@ -33,7 +44,11 @@ export function readHeader(text: string, columns: Pick<SessionHeader, 'id' | 'wo
 
 export function readHidden(text: string): HiddenRecord {
   const stored = parsed(text)
-  return { grants: list(stored['grants']), commandNotes: list(stored['commandNotes']), completionKeys: list(stored['completionKeys']) }
+  return {
+    grants: list(stored['grants']),
+    commandNotes: list(stored['commandNotes']),
+    completionKeys: list(stored['completionKeys']),
+  }
 }
 
 /** Items as stored; one that cannot be read stands as a notice in its place. */
@@ -43,7 +58,10 @@ export function readItem(text: string, sessionId: string): Item {
   // The stored object, not the schema's copy: a field of a newer Lathe stays.
   if (read.success) return stored as Item
   return {
-    id: typeof stored['id'] === 'string' ? stored['id'] : `damaged-${sessionId.slice(0, 40)}-${Number(stored['pos'] ?? 0)}`,
+    id:
+      typeof stored['id'] === 'string'
+        ? stored['id']
+        : `damaged-${sessionId.slice(0, 40)}-${Number(stored['pos'] ?? 0)}`,
     turnId: typeof stored['turnId'] === 'string' ? stored['turnId'] : null,
     stepId: null,
     pos: typeof stored['pos'] === 'number' ? stored['pos'] : 0,
@@ -60,10 +78,37 @@ export function readItem(text: string, sessionId: string): Item {
 }
 
 const defaults: SessionHeader = {
-  id: '', rev: 0, createdAt: 0, updatedAt: 0, workspace: '', extraFolders: [], title: 'New session', titleSource: 'default',
-  model: null, effort: null, approvalMode: 'ask', muted: false, lastSeq: 0, readSeq: 0, notableSeq: 0, currentTurnId: null,
-  lastTurnId: null, lastOutcome: null, pinnedAt: null, archivedAt: null, deletedAt: null, forkOf: null, usage: noUsage,
-  lastUsage: null, context: noContext, plan: null, notices: [], queue: noQueue, recovery: null, automaticHeld: null, itemCount: 0,
+  id: '',
+  rev: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  workspace: '',
+  extraFolders: [],
+  title: 'New session',
+  titleSource: 'default',
+  model: null,
+  effort: null,
+  approvalMode: 'ask',
+  muted: false,
+  lastSeq: 0,
+  readSeq: 0,
+  notableSeq: 0,
+  currentTurnId: null,
+  lastTurnId: null,
+  lastOutcome: null,
+  pinnedAt: null,
+  archivedAt: null,
+  deletedAt: null,
+  forkOf: null,
+  usage: noUsage,
+  lastUsage: null,
+  context: noContext,
+  plan: null,
+  notices: [],
+  queue: noQueue,
+  recovery: null,
+  automaticHeld: null,
+  itemCount: 0,
 }
 
 function parsed(text: string): Record<string, unknown> {

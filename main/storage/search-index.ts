@@ -26,7 +26,15 @@ const usualColumns: readonly SearchKind[] = ['title', 'user', 'text']
 
 export type SearchIndex = ReturnType<typeof openSearchIndex>
 
-type Candidate = { n: number; session_id: string; item_id: string; kind: SearchKind; at: number; updated_at: number; score: number }
+type Candidate = {
+  n: number
+  session_id: string
+  item_id: string
+  kind: SearchKind
+  at: number
+  updated_at: number
+  score: number
+}
 
 /** What marks the index's work inside a commit; a damaged index is begun anew and fails no commit. */
 export function openSearchMarks(db: Database) {
@@ -73,27 +81,38 @@ export function openIndexing(db: Database): () => boolean {
   }
 
   function indexItem(sessionId: string, itemId: string): number {
-    const row = sql<{ body: string; created_at: number }>('SELECT body, created_at FROM items WHERE session_id = ? AND id = ? AND visible = 1').get(sessionId, itemId)
+    const row = sql<{ body: string; created_at: number }>(
+      'SELECT body, created_at FROM items WHERE session_id = ? AND id = ? AND visible = 1',
+    ).get(sessionId, itemId)
     const item = row && parsedItem(row.body)
-    return item && isSearchable(item.kind) ? put(sessionId, itemId, item.kind as SearchKind, textOf(item), row.created_at) : 0
+    return item && isSearchable(item.kind)
+      ? put(sessionId, itemId, item.kind as SearchKind, textOf(item), row.created_at)
+      : 0
   }
 
   function put(sessionId: string, itemId: string, kind: SearchKind, text: string, at: number): number {
-    const known = sql<{ n: number }>('SELECT n FROM search_docs WHERE session_id = ? AND item_id = ?').get(sessionId, itemId)
+    const known = sql<{ n: number }>('SELECT n FROM search_docs WHERE session_id = ? AND item_id = ?').get(
+      sessionId,
+      itemId,
+    )
     if (known) {
       sql('DELETE FROM search_words WHERE rowid = ?').run(known.n)
       sql('DELETE FROM search_trigrams WHERE rowid = ?').run(known.n)
       sql('DELETE FROM search_docs WHERE n = ?').run(known.n)
     }
     if (text === '') return 0
-    const { lastInsertRowid: n } = sql('INSERT INTO search_docs (session_id, item_id, kind, at) VALUES (?, ?, ?, ?)').run(sessionId, itemId, kind, at)
+    const { lastInsertRowid: n } = sql(
+      'INSERT INTO search_docs (session_id, item_id, kind, at) VALUES (?, ?, ?, ?)',
+    ).run(sessionId, itemId, kind, at)
     sql(`INSERT INTO search_words (rowid, ${kind}) VALUES (?, ?)`).run(n, spaced(text))
     if (usualColumns.includes(kind)) sql(`INSERT INTO search_trigrams (rowid, ${kind}) VALUES (?, ?)`).run(n, text)
     return text.length
   }
 
   const round = db.transaction(() => {
-    const pending = sql<{ session_id: string; item_id: string }>('SELECT session_id, item_id FROM search_pending LIMIT ?').all(roundDocs)
+    const pending = sql<{ session_id: string; item_id: string }>(
+      'SELECT session_id, item_id FROM search_pending LIMIT ?',
+    ).all(roundDocs)
     let chars = 0
     for (const { session_id: sessionId, item_id: itemId } of pending) {
       if (chars > roundChars) return true
@@ -146,7 +165,10 @@ export function openSearchIndex(db: Database) {
   }
 
   function hit(found: Candidate, query: SearchQuery): SearchHit {
-    const title = sql<{ title: string | null }>("SELECT header ->> '$.title' AS title FROM sessions WHERE id = ?").get(found.session_id)?.title ?? ''
+    const title =
+      sql<{ title: string | null }>("SELECT header ->> '$.title' AS title FROM sessions WHERE id = ?").get(
+        found.session_id,
+      )?.title ?? ''
     const isTitle = found.item_id === ''
     return {
       sessionId: found.session_id,
@@ -159,7 +181,10 @@ export function openSearchIndex(db: Database) {
   }
 
   function itemText({ session_id, item_id }: Candidate): string {
-    const body = sql<{ body: string }>('SELECT body FROM items WHERE session_id = ? AND id = ?').get(session_id, item_id)?.body
+    const body = sql<{ body: string }>('SELECT body FROM items WHERE session_id = ? AND id = ?').get(
+      session_id,
+      item_id,
+    )?.body
     const item = body && parsedItem(body)
     return item ? textOf(item) : ''
   }
@@ -171,11 +196,20 @@ export function openSearchIndex(db: Database) {
       if (isEmpty(query)) return { hits: [], partial }
       const columns = query.kinds.length > 0 ? query.kinds : usualColumns
       const words = wordExpression(query, columns)
-      const found = words === null ? ranked(sessionsThatFit(query), now) : ranked(candidates('search_words', words, query), now)
-      const parts = trigramExpression(query, columns.filter((column) => usualColumns.includes(column)))
+      const found =
+        words === null ? ranked(sessionsThatFit(query), now) : ranked(candidates('search_words', words, query), now)
+      const parts = trigramExpression(
+        query,
+        columns.filter((column) => usualColumns.includes(column)),
+      )
       if (parts !== null && found.length < limit) {
         const known = new Set(found.map(({ n }) => n))
-        found.push(...ranked(candidates('search_trigrams', parts, query).filter(({ n }) => !known.has(n)), now))
+        found.push(
+          ...ranked(
+            candidates('search_trigrams', parts, query).filter(({ n }) => !known.has(n)),
+            now,
+          ),
+        )
       }
       return { hits: best(found, limit).map((each) => hit(each, query)), partial }
     },
@@ -184,8 +218,15 @@ export function openSearchIndex(db: Database) {
 
 /** Best first: bm25 by weight, an old match worth half of a new one; ties by time, then id (S-97). */
 function ranked(found: Candidate[], now: number): Candidate[] {
-  const worth = new Map(found.map((each) => [each, each.score * (0.5 + 0.5 * 2 ** (-Math.max(0, now - timeOf(each)) / dayMs / halfLifeDays))]))
-  return found.sort((a, b) => worth.get(b)! - worth.get(a)! || timeOf(b) - timeOf(a) || (a.item_id < b.item_id ? 1 : -1))
+  const worth = new Map(
+    found.map((each) => [
+      each,
+      each.score * (0.5 + 0.5 * 2 ** (-Math.max(0, now - timeOf(each)) / dayMs / halfLifeDays)),
+    ]),
+  )
+  return found.sort(
+    (a, b) => worth.get(b)! - worth.get(a)! || timeOf(b) - timeOf(a) || (a.item_id < b.item_id ? 1 : -1),
+  )
 }
 
 function best(found: Candidate[], limit: number): Candidate[] {
@@ -205,7 +246,10 @@ function timeOf({ item_id, at, updated_at }: Candidate): number {
 }
 
 function conditions(query: SearchQuery): { where: string[]; values: Record<string, string | number> } {
-  const where = ['sessions.deleted_at IS NULL', query.is.includes('archived') ? 'sessions.archived_at IS NOT NULL' : 'sessions.archived_at IS NULL']
+  const where = [
+    'sessions.deleted_at IS NULL',
+    query.is.includes('archived') ? 'sessions.archived_at IS NOT NULL' : 'sessions.archived_at IS NULL',
+  ]
   const values: Record<string, string | number> = {}
   const contains = (column: string, name: string, texts: string[]): void => {
     if (texts.length === 0) return
@@ -219,9 +263,12 @@ function conditions(query: SearchQuery): { where: string[]; values: Record<strin
   if (query.after !== null) where.push(`${at} >= ${query.after}`)
   if (query.is.includes('pinned')) where.push("sessions.header ->> '$.pinnedAt' IS NOT NULL")
   if (query.is.includes('failed')) where.push("sessions.header ->> '$.lastOutcome' = 'failed'")
-  if (query.is.includes('running')) where.push('EXISTS (SELECT 1 FROM turns WHERE turns.session_id = sessions.id AND settled_at IS NULL)')
-  const inSession = (item: string): string => `EXISTS (SELECT 1 FROM items WHERE items.session_id = sessions.id AND ${item})`
-  if (query.has.includes('attachment')) where.push(inSession("items.kind = 'user' AND json_array_length(items.body, '$.attachments') > 0"))
+  if (query.is.includes('running'))
+    where.push('EXISTS (SELECT 1 FROM turns WHERE turns.session_id = sessions.id AND settled_at IS NULL)')
+  const inSession = (item: string): string =>
+    `EXISTS (SELECT 1 FROM items WHERE items.session_id = sessions.id AND ${item})`
+  if (query.has.includes('attachment'))
+    where.push(inSession("items.kind = 'user' AND json_array_length(items.body, '$.attachments') > 0"))
   if (query.has.includes('error')) where.push(inSession("items.kind = 'error'"))
   if (query.has.includes('changes')) where.push('EXISTS (SELECT 1 FROM changes WHERE changes.session_id = sessions.id)')
   return { where, values }

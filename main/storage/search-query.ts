@@ -32,10 +32,21 @@ const states = ['archived', 'pinned', 'failed', 'running'] as const
 const contents = ['attachment', 'changes', 'error'] as const
 
 /** A part of the query: a phrase in quotes, `name:value`, `name:"a value"` or a word, each perhaps after a minus. */
-const part = /(?<minus>-?)(?:(?<name>[a-z]+):(?:"(?<quoted>[^"]*)"|(?<value>[^\s"]+))|"(?<phrase>[^"]*)"|(?<word>[^\s]+))/giu
+const part =
+  /(?<minus>-?)(?:(?<name>[a-z]+):(?:"(?<quoted>[^"]*)"|(?<value>[^\s"]+))|"(?<phrase>[^"]*)"|(?<word>[^\s]+))/giu
 
 export function parseQuery(text: string): SearchQuery {
-  const query: SearchQuery = { terms: [], without: [], workspaces: [], kinds: [], models: [], before: null, after: null, is: [], has: [] }
+  const query: SearchQuery = {
+    terms: [],
+    without: [],
+    workspaces: [],
+    kinds: [],
+    models: [],
+    before: null,
+    after: null,
+    is: [],
+    has: [],
+  }
   const asked = text.slice(0, queryCharsMax).toWellFormed().replaceAll('\0', ' ')
   for (const found of asked.matchAll(part)) {
     const { minus, name, quoted, value, phrase, word } = found.groups!
@@ -53,7 +64,9 @@ export function parseQuery(text: string): SearchQuery {
 /** Whether the query asks for anything at all. */
 export function isEmpty(query: SearchQuery): boolean {
   const { terms, workspaces, kinds: asked, models, before, after, is, has } = query
-  return [terms, workspaces, asked, models, is, has].every((list) => list.length === 0) && before === null && after === null
+  return (
+    [terms, workspaces, asked, models, is, has].every((list) => list.length === 0) && before === null && after === null
+  )
 }
 
 /**

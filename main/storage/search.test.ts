@@ -27,21 +27,33 @@ async function found(query: string, limit = 20): Promise<string[]> {
 }
 
 async function indexed(): Promise<void> {
-  await vi.waitFor(async () => expect((await storage.search('x', 1)).partial).toBe(false), { timeout: 20_000, interval: 20 })
+  await vi.waitFor(async () => expect((await storage.search('x', 1)).partial).toBe(false), {
+    timeout: 20_000,
+    interval: 20,
+  })
 }
 
 test('S-95 titles, messages, answers and attachment names are found; tool calls and reasoning when asked', async () => {
   const now = Date.now()
-  await storage.commit(sampleWrite(sampleHeader({ title: 'Needle in the title', updatedAt: now }), {
-    items: [
-      userItem(1, 'a needle', { createdAt: now }),
-      textItem(2, 'the needle again', { createdAt: now }),
-      toolItem(3, { args: { command: 'grep needle' }, createdAt: now }),
-      textItem(4, 'still writing needle', { status: 'live', endedAt: null }),
-      userItem(5, 'see file', { attachments: [{ name: 'needle.png', mediaType: 'image/png', bytes: 1, hash: 'a'.repeat(64) }], createdAt: now }),
-    ],
-  }))
-  expect(await found('needle')).toEqual(['Needle in the title/title', 'Needle in the title/user-1', 'Needle in the title/user-5'])
+  await storage.commit(
+    sampleWrite(sampleHeader({ title: 'Needle in the title', updatedAt: now }), {
+      items: [
+        userItem(1, 'a needle', { createdAt: now }),
+        textItem(2, 'the needle again', { createdAt: now }),
+        toolItem(3, { args: { command: 'grep needle' }, createdAt: now }),
+        textItem(4, 'still writing needle', { status: 'live', endedAt: null }),
+        userItem(5, 'see file', {
+          attachments: [{ name: 'needle.png', mediaType: 'image/png', bytes: 1, hash: 'a'.repeat(64) }],
+          createdAt: now,
+        }),
+      ],
+    }),
+  )
+  expect(await found('needle')).toEqual([
+    'Needle in the title/title',
+    'Needle in the title/user-1',
+    'Needle in the title/user-5',
+  ])
   expect(await found('kind:text needle')).toEqual(['Needle in the title/text-2'])
   expect(await found('kind:tool needle')).toEqual(['Needle in the title/tool-3'])
   const hit = (await storage.search('kind:tool needle', 5)).hits[0]!
@@ -49,9 +61,18 @@ test('S-95 titles, messages, answers and attachment names are found; tool calls 
 })
 
 test('SA-23 phrases and exclusions hold; accents, two CJK characters and parts of words are found', async () => {
-  await storage.commit(sampleWrite(sampleHeader({ title: 'S' }), {
-    items: [userItem(1, 'a b and c'), userItem(2, 'then a b'), userItem(3, 'b a'), userItem(4, 'Herr Müller'), textItem(5, '今日は日本語です'), textItem(6, 'call reorderItems()')],
-  }))
+  await storage.commit(
+    sampleWrite(sampleHeader({ title: 'S' }), {
+      items: [
+        userItem(1, 'a b and c'),
+        userItem(2, 'then a b'),
+        userItem(3, 'b a'),
+        userItem(4, 'Herr Müller'),
+        textItem(5, '今日は日本語です'),
+        textItem(6, 'call reorderItems()'),
+      ],
+    }),
+  )
   expect(await found('"a b" -c')).toEqual(['S/user-2'])
   expect(await found('Muller')).toEqual(['S/user-4'])
   expect(await found('日本')).toEqual(['S/text-5'])
@@ -63,11 +84,27 @@ test('SA-23 phrases and exclusions hold; accents, two CJK characters and parts o
 test('S-97 title before message before answer, new before old, three of a session', async () => {
   const now = Date.now()
   const old = now - 365 * 24 * 60 * 60_000
-  await storage.commit(sampleWrite(sampleHeader({ title: 'Old', updatedAt: old }), { items: [userItem(1, 'the cart page', { createdAt: old })] }))
-  await storage.commit(sampleWrite(sampleHeader({ title: 'New', updatedAt: now }), { items: [userItem(1, 'the cart page', { createdAt: now })] }))
+  await storage.commit(
+    sampleWrite(sampleHeader({ title: 'Old', updatedAt: old }), {
+      items: [userItem(1, 'the cart page', { createdAt: old })],
+    }),
+  )
+  await storage.commit(
+    sampleWrite(sampleHeader({ title: 'New', updatedAt: now }), {
+      items: [userItem(1, 'the cart page', { createdAt: now })],
+    }),
+  )
   await storage.commit(sampleWrite(sampleHeader({ title: 'The cart page', updatedAt: now })))
-  await storage.commit(sampleWrite(sampleHeader({ title: 'Answer', updatedAt: now }), { items: [textItem(1, 'the cart page', { createdAt: now })] }))
-  await storage.commit(sampleWrite(sampleHeader({ title: 'Many' }), { items: [1, 2, 3, 4, 5].map((pos) => userItem(pos, 'a crate', { createdAt: pos })) }))
+  await storage.commit(
+    sampleWrite(sampleHeader({ title: 'Answer', updatedAt: now }), {
+      items: [textItem(1, 'the cart page', { createdAt: now })],
+    }),
+  )
+  await storage.commit(
+    sampleWrite(sampleHeader({ title: 'Many' }), {
+      items: [1, 2, 3, 4, 5].map((pos) => userItem(pos, 'a crate', { createdAt: pos })),
+    }),
+  )
   expect(await found('cart')).toEqual(['The cart page/title', 'New/user-1', 'Answer/text-1', 'Old/user-1'])
   expect(await found('crate')).toEqual(['Many/user-5', 'Many/user-4', 'Many/user-3'])
   expect(await found('cart', 1)).toHaveLength(1)
@@ -75,9 +112,15 @@ test('S-97 title before message before answer, new before old, three of a sessio
 
 test('S-96 filters', async () => {
   const day = (text: string): number => new Date(`${text}T12:00:00`).getTime()
-  const make = (title: string, set: Parameters<typeof sampleHeader>[0], write: Partial<Parameters<Storage['commit']>[0]> = {}) => {
+  const make = (
+    title: string,
+    set: Parameters<typeof sampleHeader>[0],
+    write: Partial<Parameters<Storage['commit']>[0]> = {},
+  ) => {
     const header = sampleHeader({ title, updatedAt: day('2026-01-10'), ...set })
-    return storage.commit(sampleWrite(header, { items: [userItem(1, 'ship it', { createdAt: header.updatedAt })], ...write }))
+    return storage.commit(
+      sampleWrite(header, { items: [userItem(1, 'ship it', { createdAt: header.updatedAt })], ...write }),
+    )
   }
   await make('Shop', { workspace: '/work/Shop', model: 'lab/fast' })
   await make('Blog', { workspace: '/work/blog', updatedAt: day('2026-03-01'), pinnedAt: 1, lastOutcome: 'failed' })
@@ -122,7 +165,10 @@ test('S-99 a changed title or text replaces the old one', async () => {
 })
 
 test.each([
-  ['its content', "UPDATE search_words_data SET block = x'00ff00ff' WHERE id > 1; UPDATE search_words_idx SET pgno = 99"],
+  [
+    'its content',
+    "UPDATE search_words_data SET block = x'00ff00ff' WHERE id > 1; UPDATE search_words_idx SET pgno = 99",
+  ],
   ['its structure', "UPDATE search_words_data SET block = x'ff' WHERE id = 10"],
   ['its sizes', 'DELETE FROM search_words_docsize'],
 ])('S-99 an index damaged in %s rebuilds itself and fails no commit', async (_, damage) => {
@@ -137,7 +183,9 @@ test.each([
   storage = await openStorage({ home })
 
   await storage.search('marmalade', 5)
-  await storage.commit(sampleWrite(header, { items: [userItem(2, 'more marmalade'), { ...userItem(1, 'marmalade'), visible: false }] }))
+  await storage.commit(
+    sampleWrite(header, { items: [userItem(2, 'more marmalade'), { ...userItem(1, 'marmalade'), visible: false }] }),
+  )
   expect(await found('marmalade')).toContain('Kept/user-2')
   expect(await found('marmalade')).not.toContain('Kept/user-1')
   expect(storage.condition).toEqual({ kind: 'ok' })

@@ -22,7 +22,8 @@ export type Secrets = {
   readonly warning: string | null
 }
 
-const warning = 'No keychain was found, so keys are kept in secrets.json in the data folder, readable by your user account only.'
+const warning =
+  'No keychain was found, so keys are kept in secrets.json in the data folder, readable by your user account only.'
 
 /** Secrets in the keychain, else in `secrets.json` of mode 0600 (Z-111). A file that is another user's is refused. */
 export function createSecrets({ home, keychain }: { home: string; keychain?: Keychain | undefined }): Secrets {
@@ -47,7 +48,9 @@ function fileStore(home: string): Keychain {
     try {
       return new Map(Object.entries(JSON.parse(text) as Record<string, string>))
     } catch {
-      throw new LatheError('config.invalid', 'secrets.json in the data folder cannot be read.', { hint: 'Correct or remove the file, then enter the keys again.' })
+      throw new LatheError('config.invalid', 'secrets.json in the data folder cannot be read.', {
+        hint: 'Correct or remove the file, then enter the keys again.',
+      })
     }
   }
 
@@ -74,7 +77,9 @@ async function readOwn(path: string): Promise<string | null> {
   const file = await stat(path).catch(() => null)
   if (!file) return null
   if (process.getuid && file.uid !== process.getuid()) {
-    throw new LatheError('config.invalid', 'secrets.json belongs to another user and is not used.', { hint: 'Remove the file or make it your own.' })
+    throw new LatheError('config.invalid', 'secrets.json belongs to another user and is not used.', {
+      hint: 'Remove the file or make it your own.',
+    })
   }
   if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) await chmod(path, 0o600)
   return await readFile(path, 'utf8')

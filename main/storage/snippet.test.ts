@@ -25,7 +25,12 @@ test('S-98 a snippet is 160 characters around the first match', () => {
 })
 
 test('S-98 ranges lie inside the snippet, in order, whatever the text', () => {
-  const texts = fc.oneof(fc.string({ unit: 'binary', maxLength: 400 }), fc.array(fc.constantFrom('ß', 'İ', 'ﬁ', '😀', 'a', 'é', '日', ' ', '\n'), { maxLength: 400 }).map((parts) => parts.join('')))
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 400 }),
+    fc
+      .array(fc.constantFrom('ß', 'İ', 'ﬁ', '😀', 'a', 'é', '日', ' ', '\n'), { maxLength: 400 })
+      .map((parts) => parts.join('')),
+  )
   fc.assert(
     fc.property(texts, fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }), (text, word) => {
       const { snippet, ranges } = makeSnippet(text, [term(word), term('a'), term('日')])

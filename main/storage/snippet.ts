@@ -29,7 +29,8 @@ function foldWithPlaces(text: string): { plain: string; places: number[] } {
   let plain = ''
   let at = 0
   for (const character of text) {
-    const folded = character < '\x80' ? character.toLowerCase() : character.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+    const folded =
+      character < '\x80' ? character.toLowerCase() : character.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
     for (let unit = 0; unit < folded.length; unit++) places.push(at)
     plain += folded
     at += character.length
@@ -43,7 +44,9 @@ function findAll(plain: string, terms: readonly SearchTerm[]): [number, number][
   for (const whole of [true, false]) {
     const found = terms.flatMap((term) => {
       const expression = termExpression(term, whole)
-      return expression ? [...plain.matchAll(expression)].map((match): [number, number] => [match.index, match.index + match[0].length]) : []
+      return expression
+        ? [...plain.matchAll(expression)].map((match): [number, number] => [match.index, match.index + match[0].length])
+        : []
     })
     if (found.length > 0) return withoutOverlap(found.sort((a, b) => a[0] - b[0] || b[1] - a[1]))
   }

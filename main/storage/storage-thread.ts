@@ -11,7 +11,10 @@ const waitingMax = 10_000
 export type StorageThread = {
   condition: StorageCondition
   /** Throws the worker's typed error, `storage.timeout` after 30 s, `storage.busy` where too much waits. */
-  call<Name extends OperationName>(operation: Name, ...args: Parameters<Operations[Name]>): Promise<ReturnType<Operations[Name]>>
+  call<Name extends OperationName>(
+    operation: Name,
+    ...args: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>>
   close(): Promise<void>
 }
 
@@ -54,6 +57,7 @@ export async function startWorker(start: WorkerStart): Promise<StorageThread> {
   }
 
   function post(message: ToWorker): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     worker.postMessage(message)
   }
 
@@ -70,10 +74,13 @@ export async function startWorker(start: WorkerStart): Promise<StorageThread> {
       return new Promise((resolve, reject) => {
         if (gone) return reject(gone)
         if (closing) return reject(new LatheError('app.closing', 'Lathe is closing.'))
-        if (waiting.size >= waitingMax) return reject(new LatheError('storage.busy', 'Too much is waiting to be saved.', { hint: 'Try again in a moment.' }))
+        if (waiting.size >= waitingMax)
+          return reject(
+            new LatheError('storage.busy', 'Too much is waiting to be saved.', { hint: 'Try again in a moment.' }),
+          )
         const id = ++lastId
         const timer = setTimeout(() => settle(id, undefined, timedOut), commitTimeoutMs)
-        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, timer })
+        waiting.set(id, { resolve, reject, timer })
         outbox.push({ id, operation, args })
         if (outbox.length === 1) queueMicrotask(flush)
       })
@@ -99,7 +106,11 @@ const timedOut: ErrorBody = {
 }
 
 function stopped(cause?: unknown): LatheError {
-  return new LatheError('storage.failed', 'The storage thread stopped.', { reason: 'stopped', hint: 'Restart Lathe.', cause })
+  return new LatheError('storage.failed', 'The storage thread stopped.', {
+    reason: 'stopped',
+    hint: 'Restart Lathe.',
+    cause,
+  })
 }
 
 function errorOf({ code, message, hint, reason }: ErrorBody): LatheError {

@@ -9,7 +9,17 @@ import { createFaults } from './faults.ts'
 import { openStorage } from './open-storage.ts'
 import type { StorageOptions } from './open-storage.ts'
 import type { Storage } from './storage.ts'
-import { delta, sampleHeader, sampleWrite, textItem, toolItem, turnRow, turnSettled, turnStarted, userItem } from './write-samples.ts'
+import {
+  delta,
+  sampleHeader,
+  sampleWrite,
+  textItem,
+  toolItem,
+  turnRow,
+  turnSettled,
+  turnStarted,
+  userItem,
+} from './write-samples.ts'
 
 let home: string
 const opened: Storage[] = []
@@ -33,18 +43,48 @@ test('K-13 a session loads after a restart as it was committed', async () => {
   const header = sampleHeader({ lastSeq: 3, itemCount: 2, title: 'Fix the cart' })
   const turn = turnRow('t1', { settledAt: 2_000, outcome: 'completed', durationMs: 1_000 })
   const items = [userItem(1, 'fix the cart', { turnId: 't1' }), textItem(2, 'done', { turnId: 't1' })]
-  const changes = [{ id: 'c1', turnId: 't1', path: 'cart.ts', kind: 'edited' as const, before: null, after: null, added: 1, removed: 2, by: 'tool' as const }]
-  const hidden = { grants: [], commandNotes: [{ itemId: 'i', line: 'ls', state: 'ok', output: 'a' }], completionKeys: [{ key: 'k', turnId: 't1' }] }
+  const changes = [
+    {
+      id: 'c1',
+      turnId: 't1',
+      path: 'cart.ts',
+      kind: 'edited' as const,
+      before: null,
+      after: null,
+      added: 1,
+      removed: 2,
+      by: 'tool' as const,
+    },
+  ]
+  const hidden = {
+    grants: [],
+    commandNotes: [{ itemId: 'i', line: 'ls', state: 'ok', output: 'a' }],
+    completionKeys: [{ key: 'k', turnId: 't1' }],
+  }
   const first = await open()
-  await first.commit(sampleWrite(header, {
-    items, hidden, turns: [turn], changes: [{ turnId: 't1', files: changes }], events: [turnStarted(1, 't1'), delta(2, 't1', 'text-2', 0, 'done'), turnSettled(3, header, turn)],
-  }))
+  await first.commit(
+    sampleWrite(header, {
+      items,
+      hidden,
+      turns: [turn],
+      changes: [{ turnId: 't1', files: changes }],
+      events: [turnStarted(1, 't1'), delta(2, 't1', 'text-2', 0, 'done'), turnSettled(3, header, turn)],
+    }),
+  )
   await first.close()
 
   const loaded = await (await open()).loadSession(header.id)
 
   expect(loaded).toEqual({
-    journalId: sampleWrite(header).journalId, header, hidden, items, itemsBefore: 0, turns: [turn], changes, unsettled: [], lastPos: 2,
+    journalId: sampleWrite(header).journalId,
+    header,
+    hidden,
+    items,
+    itemsBefore: 0,
+    turns: [turn],
+    changes,
+    unsettled: [],
+    lastPos: 2,
   })
 })
 
@@ -53,7 +93,10 @@ test('S-15 a commit is all or nothing: one bad part leaves nothing of it', async
   const header = sampleHeader({ lastSeq: 1 })
   await storage.commit(sampleWrite(header, { events: [turnStarted(1, 't1')], items: [userItem(1, 'one')] }))
 
-  const again = sampleWrite({ ...header, title: 'Changed' }, { items: [userItem(2, 'two')], events: [turnStarted(1, 't1')] })
+  const again = sampleWrite(
+    { ...header, title: 'Changed' },
+    { items: [userItem(2, 'two')], events: [turnStarted(1, 't1')] },
+  )
   await expect(storage.commit(again)).rejects.toMatchObject({ code: 'storage.failed', reason: 'conflict' })
 
   const loaded = await storage.loadSession(header.id)
@@ -67,10 +110,16 @@ test('S-16 of writes grouped into one transaction only the bad one fails', async
   const headers = [sampleHeader(), sampleHeader(), sampleHeader()]
   faults.failCommits(1)
 
-  const results = await Promise.allSettled(headers.map((header) => storage.commit(sampleWrite(header, { items: [userItem(1, 'hi')] }))))
+  const results = await Promise.allSettled(
+    headers.map((header) => storage.commit(sampleWrite(header, { items: [userItem(1, 'hi')] }))),
+  )
 
   expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
-  expect((results[0] as PromiseRejectedResult).reason).toMatchObject({ code: 'storage.failed', reason: 'disk_full', hint: expect.any(String) })
+  expect((results[0] as PromiseRejectedResult).reason).toMatchObject({
+    code: 'storage.failed',
+    reason: 'disk_full',
+    hint: expect.any(String),
+  })
   expect(await storage.loadSession(headers[0]!.id)).toBeNull()
   expect((await storage.loadSession(headers[2]!.id))?.items).toHaveLength(1)
   await storage.commit(sampleWrite(headers[0]!))
@@ -95,10 +144,17 @@ test('T-57 deltas of settled turns are pruned; a reader of the gap is told', asy
   const storage = await open()
   const header = sampleHeader({ lastSeq: 4 })
   const turn = turnRow('t1', { settledAt: 2_000, outcome: 'completed' })
-  const events = [turnStarted(1, 't1'), delta(2, 't1', 'text-1', 0, 'a'), delta(3, 't1', 'text-1', 1, 'b'), turnSettled(4, header, turn)]
+  const events = [
+    turnStarted(1, 't1'),
+    delta(2, 't1', 'text-1', 0, 'a'),
+    delta(3, 't1', 'text-1', 1, 'b'),
+    turnSettled(4, header, turn),
+  ]
   await storage.commit(sampleWrite(header, { events, turns: [turn] }))
   const running = sampleHeader({ lastSeq: 2 })
-  await storage.commit(sampleWrite(running, { events: [turnStarted(1, 't2'), delta(2, 't2', 'text-1', 0, 'a')], turns: [turnRow('t2')] }))
+  await storage.commit(
+    sampleWrite(running, { events: [turnStarted(1, 't2'), delta(2, 't2', 'text-1', 0, 'a')], turns: [turnRow('t2')] }),
+  )
   expect(await storage.events(header.id, 0, 100)).toEqual({ events, pruned: false })
 
   await storage.pruneDeltas(2_000)
@@ -114,12 +170,23 @@ test('T-57 deltas of settled turns are pruned; a reader of the gap is told', asy
 test('T-57 deltas of a command outside turns go once its item ended', async () => {
   const storage = await open()
   const header = sampleHeader({ lastSeq: 4 })
-  const output = (seq: number, itemId: string): StoredEvent => ({ type: 'item.delta', seq, at: 1, itemId, field: 'output', offset: 0, add: 'x' })
+  const output = (seq: number, itemId: string): StoredEvent => ({
+    type: 'item.delta',
+    seq,
+    at: 1,
+    itemId,
+    field: 'output',
+    offset: 0,
+    add: 'x',
+  })
   const turn = turnRow('t1', { settledAt: 2_000, outcome: 'completed' })
-  await storage.commit(sampleWrite(header, {
-    events: [output(1, 'tool-1'), output(2, 'tool-2'), turnStarted(3, 't1'), turnSettled(4, header, turn)],
-    items: [toolItem(1), toolItem(2, { endedAt: null, status: 'live', state: 'running' })], turns: [turn],
-  }))
+  await storage.commit(
+    sampleWrite(header, {
+      events: [output(1, 'tool-1'), output(2, 'tool-2'), turnStarted(3, 't1'), turnSettled(4, header, turn)],
+      items: [toolItem(1), toolItem(2, { endedAt: null, status: 'live', state: 'running' })],
+      turns: [turn],
+    }),
+  )
   await storage.pruneDeltas(3_000)
   expect((await storage.events(header.id, 0, 10)).events.map((event) => event.seq)).toEqual([2, 3, 4])
 })
@@ -129,12 +196,25 @@ test('T-182 unsettled turns are found, with the items and events that recovery n
   const settled = sampleHeader({ lastSeq: 0 })
   await storage.commit(sampleWrite(settled, { turns: [turnRow('t0', { settledAt: 5, outcome: 'completed' })] }))
   const header = sampleHeader({ lastSeq: 1 })
-  await storage.commit(sampleWrite(header, { items: [textItem(1, 'before')], events: [{ type: 'title.status', seq: 1, at: 1, status: 'working' }] }))
+  await storage.commit(
+    sampleWrite(header, {
+      items: [textItem(1, 'before')],
+      events: [{ type: 'title.status', seq: 1, at: 1, status: 'working' }],
+    }),
+  )
   const long = 'x'.repeat(200_000)
-  const items = [userItem(2, long, { turnId: 't1' }), toolItem(3, { turnId: 't1', endedAt: null, status: 'live', state: 'running' })]
+  const items = [
+    userItem(2, long, { turnId: 't1' }),
+    toolItem(3, { turnId: 't1', endedAt: null, status: 'live', state: 'running' }),
+  ]
   const later = Array.from({ length: 100 }, (_, at) => textItem(10 + at, `note ${at}`, { turnId: 't1' }))
   const deltas = Array.from({ length: 50 }, (_, at) => delta(3 + at, 't1', 'text-10', at * 2, 'ab'))
-  await storage.commit(sampleWrite({ ...header, lastSeq: 52 }, { events: [turnStarted(2, 't1'), ...deltas], turns: [turnRow('t1')], items: [...items, ...later] }))
+  await storage.commit(
+    sampleWrite(
+      { ...header, lastSeq: 52 },
+      { events: [turnStarted(2, 't1'), ...deltas], turns: [turnRow('t1')], items: [...items, ...later] },
+    ),
+  )
 
   expect(await storage.unsettledSessions()).toEqual([header.id])
   const loaded = await storage.loadSession(header.id)
@@ -150,7 +230,15 @@ test('T-201 folding a replay of merged deltas equals folding every delta', async
   const header = sampleHeader({ lastSeq: 0 })
   const texts = ['He', 'llo', ' wor', 'ld', '!']
   const events: StoredEvent[] = [turnStarted(1, 't1')]
-  const put = (id: string, pos: number): void => void events.push({ type: 'item.put', seq: events.length + 1, at: 1, turnId: 't1', item: textItem(pos, '', { id, status: 'live', turnId: 't1' }), after: null })
+  const put = (id: string, pos: number): void =>
+    void events.push({
+      type: 'item.put',
+      seq: events.length + 1,
+      at: 1,
+      turnId: 't1',
+      item: textItem(pos, '', { id, status: 'live', turnId: 't1' }),
+      after: null,
+    })
   put('a', 1)
   put('b', 2)
   let a = ''
@@ -164,7 +252,16 @@ test('T-201 folding a replay of merged deltas equals folding every delta', async
   }
   await storage.commit(sampleWrite({ ...header, lastSeq: events.length }, { events, turns: [turnRow('t1')] }))
   const view: SessionView = {
-    journalId: 'j', header, items: [], itemsBefore: 0, turns: [], turn: null, approvals: { head: null, depth: 0 }, questions: { head: null, depth: 0 }, changes: [], execSessions: [],
+    journalId: 'j',
+    header,
+    items: [],
+    itemsBefore: 0,
+    turns: [],
+    turn: null,
+    approvals: { head: null, depth: 0 },
+    questions: { head: null, depth: 0 },
+    changes: [],
+    execSessions: [],
   }
   const replayed = (await storage.loadSession(header.id))!.unsettled
   expect(replayed.length).toBeLessThan(events.length)
@@ -191,14 +288,16 @@ test('S-57 slices join without a repeat from any point, in both directions', asy
   const around = await storage.items(header.id, { around: 'text-301', limit: 21 })
   expect(around.items.filter((item) => item.visible)).toHaveLength(21)
   const forth = [...around.items]
-  for (let after = around.after; after > 0; ) {
+  for (let after = around.after; after > 0;) {
     const next = await storage.items(header.id, { after: forth.at(-1)!.id, limit: 40 })
     forth.push(...next.items)
     after = next.after
   }
   expect(forth.at(-1)).toEqual(visible.at(-1))
   expect(new Set(forth.map((item) => item.id)).size).toBe(forth.length)
-  await expect(storage.items(header.id, { before: 'nowhere', limit: 5 })).rejects.toMatchObject({ code: 'request.invalid' })
+  await expect(storage.items(header.id, { before: 'nowhere', limit: 5 })).rejects.toMatchObject({
+    code: 'request.invalid',
+  })
 })
 
 test('S-58 long texts are clipped in slices and whole on demand', async () => {
@@ -210,7 +309,9 @@ test('S-58 long texts are clipped in slices and whole on demand', async () => {
   const slice = await storage.items(header.id, { limit: 10 })
   const clipped = slice.items[0] as { text: string; omitted?: number }
   expect(clipped.omitted).toBe(40_000 - 32 * 1024)
-  expect(clipped.text).toBe(`${'ä'.repeat(24 * 1024)}\n\n[${clipped.omitted} characters omitted]\n\n${'ä'.repeat(8 * 1024)}`)
+  expect(clipped.text).toBe(
+    `${'ä'.repeat(24 * 1024)}\n\n[${clipped.omitted} characters omitted]\n\n${'ä'.repeat(8 * 1024)}`,
+  )
   expect((await storage.loadSession(header.id))?.items).toEqual(slice.items)
   expect(JSON.stringify(slice.items[1]).length).toBeLessThan(40_000)
   expect(await storage.item(header.id, 'user-1')).toEqual(userItem(1, text))
@@ -233,14 +334,24 @@ test('S-7 a damaged record opens with defaults, told once', async () => {
   const repairs: [string, string[]][] = []
   const storage = await open({ onRepair: (...repair) => repairs.push(repair) })
   const header = sampleHeader({ lastSeq: 5 })
-  const damaged = { ...header, readSeq: -4, notableSeq: 99, titleSource: 7, usage: 'none', approvalMode: undefined } as never
+  const damaged = {
+    ...header,
+    readSeq: -4,
+    notableSeq: 99,
+    titleSource: 7,
+    usage: 'none',
+    approvalMode: undefined,
+  } as never
   const item = { ...textItem(1, 'fine'), kind: 'hologram' } as never
   await storage.commit({ ...sampleWrite(header), header: damaged, items: [item, textItem(2, 'fine')] })
 
   const loaded = await storage.loadSession(header.id)
 
   expect(loaded?.header).toEqual({ ...header, readSeq: 0, notableSeq: 5 })
-  expect(loaded?.items.map((read) => [read.id, read.kind])).toEqual([['text-1', 'notice'], ['text-2', 'text']])
+  expect(loaded?.items.map((read) => [read.id, read.kind])).toEqual([
+    ['text-1', 'notice'],
+    ['text-2', 'text'],
+  ])
   await storage.loadSession(header.id)
   expect(repairs).toEqual([[header.id, ['titleSource', 'approvalMode', 'usage', 'readSeq', 'notableSeq']]])
 })
@@ -248,14 +359,22 @@ test('S-7 a damaged record opens with defaults, told once', async () => {
 test('S-22 an erased session leaves id and times, and no write brings it back', async () => {
   const storage = await open()
   const header = sampleHeader({ deletedAt: 10, lastSeq: 1, title: 'Private' })
-  await storage.commit(sampleWrite(header, { items: [userItem(1, 'secret plan')], events: [turnStarted(1, 't1')], requests: [{ requestId: 'r', fingerprint: 'f', reply: 1 }] }))
+  await storage.commit(
+    sampleWrite(header, {
+      items: [userItem(1, 'secret plan')],
+      events: [turnStarted(1, 't1')],
+      requests: [{ requestId: 'r', fingerprint: 'f', reply: 1 }],
+    }),
+  )
   expect(await storage.deletedBefore(11)).toEqual([header.id])
   expect(await storage.deletedBefore(10)).toEqual([])
 
   await storage.erase(header.id, 20)
 
   await expect(storage.commit(sampleWrite(header))).rejects.toMatchObject({ code: 'session.deleted' })
-  await expect(storage.setDraft(header.id, { text: 'x', attachments: [], revision: 1 })).rejects.toMatchObject({ code: 'session.deleted' })
+  await expect(storage.setDraft(header.id, { text: 'x', attachments: [], revision: 1 })).rejects.toMatchObject({
+    code: 'session.deleted',
+  })
   await expect(storage.loadSession(header.id)).rejects.toMatchObject({ code: 'session.deleted' })
   expect(await storage.events(header.id, 0, 10)).toMatchObject({ events: [] })
   expect(await storage.item(header.id, 'user-1')).toBeNull()
@@ -277,27 +396,52 @@ test('T-13 a request is kept with what it created, across a restart', async () =
 
 test('S-50 the list pages by time and id; entries that move are neither repeated nor lost', async () => {
   const storage = await open()
-  const headers = Array.from({ length: 60 }, (_, at) => sampleHeader({ updatedAt: 1_000 + (at % 7), workspace: at % 2 ? '/work/shop' : '/work/blog', title: at === 5 ? 'Äpfel zählen' : `Session ${at}` }))
+  const headers = Array.from({ length: 60 }, (_, at) =>
+    sampleHeader({
+      updatedAt: 1_000 + (at % 7),
+      workspace: at % 2 ? '/work/shop' : '/work/blog',
+      title: at === 5 ? 'Äpfel zählen' : `Session ${at}`,
+    }),
+  )
   for (const header of headers) await storage.commit(sampleWrite(header))
   await storage.commit(sampleWrite({ ...headers[8]!, archivedAt: 5 }))
   await storage.commit(sampleWrite({ ...headers[9]!, deletedAt: 5 }))
 
   const seen: string[] = []
   let before: { updatedAt: number; id: string } | undefined
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     const page = await storage.entries({ limit: 7, before })
     seen.push(...page.entries.map((entry) => entry.id))
     before = page.entries.at(-1)
     more = page.more
-    await storage.commit(sampleWrite({ ...headers[seen.length % 60]!, updatedAt: 9_000 + seen.length, ...(seen.length % 60 === 9 ? { deletedAt: 5 } : seen.length % 60 === 8 ? { archivedAt: 5 } : {}) }))
+    await storage.commit(
+      sampleWrite({
+        ...headers[seen.length % 60]!,
+        updatedAt: 9_000 + seen.length,
+        ...(seen.length % 60 === 9 ? { deletedAt: 5 } : seen.length % 60 === 8 ? { archivedAt: 5 } : {}),
+      }),
+    )
   }
   expect(new Set(seen).size).toBe(seen.length)
-  const moved = new Set((await storage.entries({ limit: 100 })).entries.filter((entry) => entry.updatedAt >= 9_000).map((entry) => entry.id))
-  for (const header of headers) if (![headers[8], headers[9]].includes(header) && !moved.has(header.id)) expect(seen).toContain(header.id)
+  const moved = new Set(
+    (await storage.entries({ limit: 100 })).entries
+      .filter((entry) => entry.updatedAt >= 9_000)
+      .map((entry) => entry.id),
+  )
+  const stayed = headers.filter(({ id }) => !moved.has(id) && id !== headers[8]!.id && id !== headers[9]!.id)
+  expect(seen).toEqual(expect.arrayContaining(stayed.map(({ id }) => id)))
 
-  expect((await storage.entries({ limit: 100, workspace: '/work/blog' })).entries.every((entry) => entry.workspace === '/work/blog')).toBe(true)
-  expect((await storage.entries({ limit: 100, archived: true })).entries.map((entry) => entry.id)).toEqual([headers[8]!.id])
-  expect((await storage.entries({ limit: 100, text: 'APFEL' })).entries.map((entry) => entry.id)).toEqual([headers[5]!.id])
+  expect(
+    (await storage.entries({ limit: 100, workspace: '/work/blog' })).entries.every(
+      (entry) => entry.workspace === '/work/blog',
+    ),
+  ).toBe(true)
+  expect((await storage.entries({ limit: 100, archived: true })).entries.map((entry) => entry.id)).toEqual([
+    headers[8]!.id,
+  ])
+  expect((await storage.entries({ limit: 100, text: 'APFEL' })).entries.map((entry) => entry.id)).toEqual([
+    headers[5]!.id,
+  ])
 })
 
 test('S-54 a moved folder takes all its sessions along', async () => {
@@ -307,7 +451,9 @@ test('S-54 a moved folder takes all its sessions along', async () => {
   await storage.commit(sampleWrite(two))
   expect(await storage.moveWorkspace('/old', '/new')).toEqual([one.id])
   expect((await storage.loadSession(one.id))?.header.workspace).toBe('/new')
-  expect((await storage.entries({ limit: 5, workspace: '/new' })).entries.map((entry) => entry.workspace)).toEqual(['/new'])
+  expect((await storage.entries({ limit: 5, workspace: '/new' })).entries.map((entry) => entry.workspace)).toEqual([
+    '/new',
+  ])
 })
 
 test('S-101 S-103 drafts are cleared by acceptance; prompts come newest first, the session before its workspace', async () => {
@@ -315,10 +461,17 @@ test('S-101 S-103 drafts are cleared by acceptance; prompts come newest first, t
   const [mine, other] = [sampleHeader(), sampleHeader()]
   await storage.setDraft(mine.id, { text: 'half', attachments: [], revision: 3 })
   expect(await storage.draft(mine.id)).toEqual({ text: 'half', attachments: [], revision: 3 })
-  await storage.commit(sampleWrite(mine, {
-    clearDraft: true,
-    items: [userItem(1, 'first', { createdAt: 1 }), userItem(2, 'made', { source: 'automation' }), toolItem(3, { byPerson: true, args: { command: 'ls -l' }, createdAt: 2 }), userItem(4, 'first', { createdAt: 3 })],
-  }))
+  await storage.commit(
+    sampleWrite(mine, {
+      clearDraft: true,
+      items: [
+        userItem(1, 'first', { createdAt: 1 }),
+        userItem(2, 'made', { source: 'automation' }),
+        toolItem(3, { byPerson: true, args: { command: 'ls -l' }, createdAt: 2 }),
+        userItem(4, 'first', { createdAt: 3 }),
+      ],
+    }),
+  )
   await storage.commit(sampleWrite(other, { items: [userItem(1, 'theirs', { createdAt: 99 })] }))
   expect(await storage.draft(mine.id)).toBeNull()
   expect(await storage.prompts(mine.id, '/work/shop')).toEqual(['first', '!ls -l', 'theirs'])
@@ -332,7 +485,15 @@ test('rules, workspaces and named values are kept', async () => {
   await storage.removeRule('r1')
   expect(await storage.rules()).toEqual([])
 
-  const workspace = { path: '/work/shop', name: 'shop', state: 'present', branch: null, trusted: false, openedAt: 2, demo: false } as const
+  const workspace = {
+    path: '/work/shop',
+    name: 'shop',
+    state: 'present',
+    branch: null,
+    trusted: false,
+    openedAt: 2,
+    demo: false,
+  } as const
   await storage.putWorkspace(workspace)
   await storage.putWorkspace({ ...workspace, path: '/work/blog', openedAt: 3 })
   expect((await storage.workspaces()).map((kept) => kept.path)).toEqual(['/work/blog', '/work/shop'])

@@ -80,13 +80,22 @@ export interface Storage {
   /** Stored events with `seq > after`, in order, at most `limit`; `pruned` where part of that range is gone (T-57). */
   events(sessionId: string, after: number, limit: number): Promise<{ events: StoredEvent[]; pruned: boolean }>
   /** A slice by place, counted in visible items (S-57); texts over 64 KiB are clipped (S-58). */
-  items(sessionId: string, query: { before?: string; after?: string; around?: string; limit: number }): Promise<ItemSlice>
+  items(
+    sessionId: string,
+    query: { before?: string; after?: string; around?: string; limit: number },
+  ): Promise<ItemSlice>
   item(sessionId: string, itemId: string): Promise<Item | null>
   /** Every item in the active path that may enter model context, whole, in order; `turns` with them. */
   contextItems(sessionId: string): Promise<{ items: Item[]; turns: Turn[] }>
   change(sessionId: string, changeId: string): Promise<ChangedFile | null>
   request(sessionId: string, requestId: string): Promise<RequestBinding | null>
-  entries(query: { before?: { updatedAt: number; id: string } | undefined; limit: number; workspace?: string | undefined; archived?: boolean | undefined; text?: string | undefined }): Promise<{ entries: Entry[]; more: boolean }>
+  entries(query: {
+    before?: { updatedAt: number; id: string } | undefined
+    limit: number
+    workspace?: string | undefined
+    archived?: boolean | undefined
+    text?: string | undefined
+  }): Promise<{ entries: Entry[]; more: boolean }>
   /** Ids beginning with `prefix` (S-131), at most two. */
   idsByPrefix(prefix: string): Promise<string[]>
   /** Delta events of turns settled before `time` go (T-57). */
@@ -109,7 +118,13 @@ export interface Storage {
   setValue(name: string, value: unknown): Promise<void>
   search(query: string, limit: number): Promise<{ hits: SearchHit[]; partial: boolean }>
   /** Integrity, version, sizes: what `lathe doctor` and Settings show. */
-  health(): Promise<{ version: number; integrity: string; databaseBytes: number; blobBytes: number; blobsMissing: number }>
+  health(): Promise<{
+    version: number
+    integrity: string
+    databaseBytes: number
+    blobBytes: number
+    blobsMissing: number
+  }>
   /** Waits for what is queued, then closes; idempotent. */
   close(): Promise<void>
 }

@@ -43,7 +43,11 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
   port.on('message', (message: ToWorker) => {
     const calls: Call[] = []
     let closing = false
-    for (let next: ToWorker | undefined = message; next; next = receiveMessageOnPort(port)?.message as ToWorker | undefined) {
+    for (
+      let next: ToWorker | undefined = message;
+      next;
+      next = receiveMessageOnPort(port)?.message as ToWorker | undefined
+    ) {
       if ('close' in next) closing = true
       else calls.push(...next.calls)
     }
@@ -89,10 +93,12 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
       if (group.length === 0) return []
       return db
         .transaction(() => {
-          if (!isOwner()) throw new Refusal('session.read_only', 'Another Lathe owns this data folder now.', { reason: 'not_owner' })
+          if (!isOwner())
+            throw new Refusal('session.read_only', 'Another Lathe owns this data folder now.', { reason: 'not_owner' })
           const replies = group.map((call) => ({ id: call.id, value: run(writes, call) }))
           faults?.wait()
-          if (group.some((call) => failing.has(call))) throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL')
+          if (group.some((call) => failing.has(call)))
+            throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL')
           return replies
         })
         .immediate()
@@ -145,23 +151,34 @@ function failure(error: unknown): ErrorBody {
 }
 
 function readOnlyBody(condition: StorageCondition): ErrorBody {
-  if (condition.kind !== 'newer') return { code: 'session.read_only', message: 'The data folder was opened for reading only.', reason: 'not_owner' }
-  return { code: 'session.read_only', message: 'The database was written by a newer Lathe and is open for reading only.', hint: 'Update Lathe.', reason: 'newer_database' }
+  if (condition.kind !== 'newer')
+    return { code: 'session.read_only', message: 'The data folder was opened for reading only.', reason: 'not_owner' }
+  return {
+    code: 'session.read_only',
+    message: 'The database was written by a newer Lathe and is open for reading only.',
+    hint: 'Update Lathe.',
+    reason: 'newer_database',
+  }
 }
 
 function bodyOf(error: unknown): ErrorBody {
   if (error instanceof Refusal) return error.body
-  if (error instanceof UnusableDatabase) return { code: 'storage.failed', message: error.message, hint: error.hint, reason: error.reason }
+  if (error instanceof UnusableDatabase)
+    return { code: 'storage.failed', message: error.message, hint: error.hint, reason: error.reason }
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Sqlite.SqliteError ? error.code : ((error as NodeJS.ErrnoException).code ?? '')
   const saving = { code: 'storage.failed', message: `Lathe could not save or read its data: ${message}` } as const
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC') return { ...saving, reason: 'disk_full', hint: 'Free some disk space, then try again.' }
-  if (code.startsWith('SQLITE_BUSY')) return { code: 'storage.busy', message: 'Another program holds the database.', hint: 'Try again.' }
-  if (isCorruption(error)) return { ...saving, reason: 'corrupt', hint: 'Restart Lathe: it sets a damaged database aside and keeps it.' }
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC')
+    return { ...saving, reason: 'disk_full', hint: 'Free some disk space, then try again.' }
+  if (code.startsWith('SQLITE_BUSY'))
+    return { code: 'storage.busy', message: 'Another program holds the database.', hint: 'Try again.' }
+  if (isCorruption(error))
+    return { ...saving, reason: 'corrupt', hint: 'Restart Lathe: it sets a damaged database aside and keeps it.' }
   if (noAccessCodes.has(code)) {
     return { ...saving, reason: 'no_access', hint: 'Check that the data folder can be written.' }
   }
-  if (code.startsWith('SQLITE_IOERR') || code === 'EIO') return { ...saving, reason: 'io', hint: 'Check the disk that holds the data folder.' }
+  if (code.startsWith('SQLITE_IOERR') || code === 'EIO')
+    return { ...saving, reason: 'io', hint: 'Check the disk that holds the data folder.' }
   if (code.startsWith('SQLITE_CONSTRAINT')) return { ...saving, reason: 'conflict', hint: 'Open the session again.' }
   return { ...saving, reason: 'unexpected', hint: 'Try again; the log has more.' }
 }

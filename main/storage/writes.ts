@@ -48,12 +48,27 @@ export function openWrites(db: Database) {
           updated_at = excluded.updated_at, archived_at = excluded.archived_at, deleted_at = excluded.deleted_at,
           last_seq = excluded.last_seq, entry = excluded.entry, hidden = excluded.hidden, header = excluded.header
       `).run(
-        sessionId, write.journalId, write.workspace, write.titleFolded, write.createdAt, write.updatedAt,
-        write.archivedAt, write.deletedAt, write.lastSeq, write.entry, write.hidden, write.header,
+        sessionId,
+        write.journalId,
+        write.workspace,
+        write.titleFolded,
+        write.createdAt,
+        write.updatedAt,
+        write.archivedAt,
+        write.deletedAt,
+        write.lastSeq,
+        write.entry,
+        write.hidden,
+        write.header,
       )
       for (const event of write.events) {
-        sql('INSERT INTO events (session_id, seq, turn_id, type, body) VALUES (?, ?, ?, ?, ?)')
-          .run(sessionId, event.seq, event.turnId, event.type, event.body)
+        sql('INSERT INTO events (session_id, seq, turn_id, type, body) VALUES (?, ?, ?, ?, ?)').run(
+          sessionId,
+          event.seq,
+          event.turnId,
+          event.type,
+          event.body,
+        )
       }
       for (const item of write.items) {
         sql(`
@@ -63,8 +78,17 @@ export function openWrites(db: Database) {
             pos = excluded.pos, turn_id = excluded.turn_id, kind = excluded.kind, visible = excluded.visible,
             contextual = excluded.contextual, recalled = excluded.recalled, ended_at = excluded.ended_at, body = excluded.body
         `).run(
-          sessionId, item.id, item.pos, item.turnId, item.kind, item.visible, item.contextual, item.recalled,
-          item.createdAt, item.endedAt, item.body,
+          sessionId,
+          item.id,
+          item.pos,
+          item.turnId,
+          item.kind,
+          item.visible,
+          item.contextual,
+          item.recalled,
+          item.createdAt,
+          item.endedAt,
+          item.body,
         )
       }
       for (const turn of write.turns) {
@@ -79,13 +103,24 @@ export function openWrites(db: Database) {
       for (const { turnId, files } of write.changes) {
         sql('DELETE FROM changes WHERE session_id = ? AND turn_id = ?').run(sessionId, turnId)
         for (const file of files) {
-          sql('INSERT INTO changes (session_id, turn_id, id, body) VALUES (?, ?, ?, ?)').run(sessionId, turnId, file.id, file.body)
+          sql('INSERT INTO changes (session_id, turn_id, id, body) VALUES (?, ?, ?, ?)').run(
+            sessionId,
+            turnId,
+            file.id,
+            file.body,
+          )
         }
       }
       for (const { requestId, fingerprint, reply } of write.requests) {
-        sql('INSERT INTO requests (session_id, request_id, fingerprint, reply) VALUES (?, ?, ?, ?)').run(sessionId, requestId, fingerprint, reply)
+        sql('INSERT INTO requests (session_id, request_id, fingerprint, reply) VALUES (?, ?, ?, ?)').run(
+          sessionId,
+          requestId,
+          fingerprint,
+          reply,
+        )
       }
-      for (const rule of write.rules) sql('INSERT OR REPLACE INTO rules (id, body) VALUES (?, ?)').run(rule.id, rule.body)
+      for (const rule of write.rules)
+        sql('INSERT OR REPLACE INTO rules (id, body) VALUES (?, ?)').run(rule.id, rule.body)
       if (write.clearDraft) sql('DELETE FROM drafts WHERE session_id = ?').run(sessionId)
       markForSearch(write, earlier)
     },
@@ -148,7 +183,9 @@ export function openWrites(db: Database) {
       return sql<{ id: string }>(`
         UPDATE sessions SET workspace = ?, header = json_set(header, '$.workspace', ?), entry = json_set(entry, '$.workspace', ?)
         WHERE workspace = ? AND erased_at IS NULL RETURNING id
-      `).all(to, to, to, from).map((row) => row.id)
+      `)
+        .all(to, to, to, from)
+        .map((row) => row.id)
     },
 
     setValue(name: string, body: string): void {
