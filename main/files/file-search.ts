@@ -35,7 +35,12 @@ const statsAtOnce = 64
 /** More entries than fit into any reply. */
 const allMax = 16_000
 
-export async function findFiles(program: SearchProgram, query: FileQuery, signal: AbortSignal, deadline = performance.now() + searchTimeMs): Promise<FoundFiles> {
+export async function findFiles(
+  program: SearchProgram,
+  query: FileQuery,
+  signal: AbortSignal,
+  deadline = performance.now() + searchTimeMs,
+): Promise<FoundFiles> {
   const { root, sort, offset } = query
   if (root.kind === 'missing') throw await notFound(root)
   if (query.type !== undefined) await program.checkType(query.type, signal)
@@ -50,7 +55,12 @@ export async function findFiles(program: SearchProgram, query: FileQuery, signal
   }
   const end = await program.run({
     root,
-    args: ['--files', '--null', ...(sort === 'path' ? ['--sort', 'path'] : []), ...(query.type === undefined ? [] : ['--type', query.type])],
+    args: [
+      '--files',
+      '--null',
+      ...(sort === 'path' ? ['--sort', 'path'] : []),
+      ...(query.type === undefined ? [] : ['--type', query.type]),
+    ],
     noIgnore: query.noIgnore,
     deadline,
     separator: '\0',
@@ -65,7 +75,10 @@ export async function findFiles(program: SearchProgram, query: FileQuery, signal
   })
   const incomplete = end.cut === 'time' || listed >= listedMax
   if (sort === 'modified') {
-    if (incomplete) throw new LatheError('search.budget', 'There are too many files to sort by time.', { hint: 'Narrow path, query, glob or type, or sort by path.' })
+    if (incomplete)
+      throw new LatheError('search.budget', 'There are too many files to sort by time.', {
+        hint: 'Narrow path, query, glob or type, or sort by path.',
+      })
     const newest = await newestFirst(root, found, { keep: offset + limit + 1, deadline, signal })
     return pageOf(newest, root, offset, limit, false, end.unreadable)
   }
@@ -73,7 +86,12 @@ export async function findFiles(program: SearchProgram, query: FileQuery, signal
 }
 
 /** All paths below a folder for quick open, in path order, at most `limit`. */
-export async function listFiles(program: SearchProgram, root: FilePath, limit: number, signal: AbortSignal): Promise<{ paths: string[]; truncated: boolean }> {
+export async function listFiles(
+  program: SearchProgram,
+  root: FilePath,
+  limit: number,
+  signal: AbortSignal,
+): Promise<{ paths: string[]; truncated: boolean }> {
   const paths: string[] = []
   const end = await program.run({
     root,
@@ -88,14 +106,32 @@ export async function listFiles(program: SearchProgram, root: FilePath, limit: n
   return { paths, truncated: end.cut !== 'no' }
 }
 
-function pageOf(found: readonly string[], root: FilePath, offset: number, limit: number, incomplete: boolean, unreadable: number): FoundFiles {
-  const entries = found.slice(offset, offset + limit).map((below) => (below === './' ? `${root.shown}/` : shownBelow(root, below)))
-  return { entries, nextOffset: found.length > offset + entries.length ? offset + entries.length : null, incomplete, unreadable }
+function pageOf(
+  found: readonly string[],
+  root: FilePath,
+  offset: number,
+  limit: number,
+  incomplete: boolean,
+  unreadable: number,
+): FoundFiles {
+  const entries = found
+    .slice(offset, offset + limit)
+    .map((below) => (below === './' ? `${root.shown}/` : shownBelow(root, below)))
+  return {
+    entries,
+    nextOffset: found.length > offset + entries.length ? offset + entries.length : null,
+    incomplete,
+    unreadable,
+  }
 }
 
 /** Words in the shown path, and the glob on the path below the root or the bare name: all must hold (F-801). */
 function filterOf({ root, query, glob }: FileQuery): (below: string, folder: boolean) => boolean {
-  const words = query?.toLowerCase().split(/\s+/).filter((word) => word !== '') ?? []
+  const words =
+    query
+      ?.toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '') ?? []
   const pattern = glob === undefined || glob.trim() === '' ? null : parseGlob(glob)
   return (below) => {
     const shown = shownBelow(root, below).toLowerCase()
@@ -125,16 +161,27 @@ class FolderTrail {
 }
 
 /** By time of change, newest first; equal times by path, unreadable ones last (F-804). Only the first `keep` are kept. */
-export async function newestFirst(root: FilePath, found: readonly string[], { keep, deadline, signal }: { keep: number; deadline: number; signal: AbortSignal }): Promise<string[]> {
+export async function newestFirst(
+  root: FilePath,
+  found: readonly string[],
+  { keep, deadline, signal }: { keep: number; deadline: number; signal: AbortSignal },
+): Promise<string[]> {
   let best: { below: string; time: bigint }[] = []
   const prune = (): void => {
-    best = best.sort((a, b) => (a.time === b.time ? comparePaths(a.below, b.below) : a.time > b.time ? -1 : 1)).slice(0, keep)
+    best = best
+      .sort((a, b) => (a.time === b.time ? comparePaths(a.below, b.below) : a.time > b.time ? -1 : 1))
+      .slice(0, keep)
   }
   for (let at = 0; at < found.length; at += statsAtOnce) {
     signal.throwIfAborted()
-    if (performance.now() > deadline) throw new LatheError('search.budget', 'There are too many files to sort by time.', { hint: 'Narrow path, query, glob or type.' })
+    if (performance.now() > deadline)
+      throw new LatheError('search.budget', 'There are too many files to sort by time.', {
+        hint: 'Narrow path, query, glob or type.',
+      })
     const timed = found.slice(at, at + statsAtOnce).map(async (below) => {
-      const stats = await lstat(root.kind === 'folder' ? join(root.real, below) : root.real, { bigint: true }).catch(() => null)
+      const stats = await lstat(root.kind === 'folder' ? join(root.real, below) : root.real, { bigint: true }).catch(
+        () => null,
+      )
       return { below, time: stats?.mtimeNs ?? -1n }
     })
     best.push(...(await Promise.all(timed)))

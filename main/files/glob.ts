@@ -4,7 +4,11 @@
  */
 import { LatheError } from '../../preload/contract/errors.ts'
 
-type Piece = { kind: 'text'; character: string } | { kind: 'any' } | { kind: 'star' } | { kind: 'set'; negated: boolean; ranges: [string, string][] }
+type Piece =
+  | { kind: 'text'; character: string }
+  | { kind: 'any' }
+  | { kind: 'star' }
+  | { kind: 'set'; negated: boolean; ranges: [string, string][] }
 
 const alternativesMax = 64
 
@@ -17,7 +21,10 @@ export type Glob = {
 
 /** `\` is read as `/`, blanks at the ends are trimmed. Throws `tool.invalid_arguments` where brackets do not close. */
 export function parseGlob(given: string): Glob {
-  const text = given.trim().replaceAll('\\', '/').replace(/^(\.?\/)+|\/+$/g, '')
+  const text = given
+    .trim()
+    .replaceAll('\\', '/')
+    .replace(/^(\.?\/)+|\/+$/g, '')
   const alternatives = expandBraces(text).map((alternative) => alternative.split('/').map(parseSegment))
   return {
     matches(path) {
@@ -30,19 +37,27 @@ export function parseGlob(given: string): Glob {
 
 function nameGlob(text: string): string | null {
   const name = text.slice(text.lastIndexOf('/') + 1)
-  const simple = /^[\w.*?{},@ -]+$/.test(name) && !name.includes('**') && (name.match(/\{/g)?.length ?? 0) === (name.match(/\}/g)?.length ?? 0)
+  const simple =
+    /^[\w.*?{},@ -]+$/.test(name) &&
+    !name.includes('**') &&
+    (name.match(/\{/g)?.length ?? 0) === (name.match(/\}/g)?.length ?? 0)
   return simple && name !== '*' ? name : null
 }
 
 function expandBraces(text: string): string[] {
   const done: string[] = []
-  for (const open = [text]; open.length > 0; ) {
+  for (const open = [text]; open.length > 0;) {
     const next = open.pop()!
     const inner = /\{([^{}]*)\}/.exec(next)
     if (!inner) {
       if (/[{}]/.test(next)) throw invalid(text, 'a brace does not close')
       done.push(next)
-    } else open.push(...inner[1]!.split(',').map((choice) => next.slice(0, inner.index) + choice + next.slice(inner.index + inner[0].length)))
+    } else
+      open.push(
+        ...inner[1]!
+          .split(',')
+          .map((choice) => next.slice(0, inner.index) + choice + next.slice(inner.index + inner[0].length)),
+      )
     if (done.length + open.length > alternativesMax) throw invalid(text, `it has over ${alternativesMax} alternatives`)
   }
   return done
@@ -82,7 +97,12 @@ function parseSet(characters: string[]): Piece {
 }
 
 function fits(glob: readonly Segment[], path: readonly string[]): boolean {
-  return matchWithStars(glob, path, (segment) => segment === 'any segments', (segment, text) => segment !== 'any segments' && fitsSegment(segment, text))
+  return matchWithStars(
+    glob,
+    path,
+    (segment) => segment === 'any segments',
+    (segment, text) => segment !== 'any segments' && fitsSegment(segment, text),
+  )
 }
 
 function fitsSegment(pieces: readonly Piece[], text: string): boolean {
@@ -91,12 +111,18 @@ function fitsSegment(pieces: readonly Piece[], text: string): boolean {
 
 function fitsCharacter(piece: Piece, character: string): boolean {
   if (piece.kind === 'text') return piece.character === character
-  if (piece.kind === 'set') return piece.negated !== piece.ranges.some(([from, to]) => character >= from && character <= to)
+  if (piece.kind === 'set')
+    return piece.negated !== piece.ranges.some(([from, to]) => character >= from && character <= to)
   return piece.kind === 'any'
 }
 
 /** Parts one after another, where a star takes any number; on a mismatch only the last star takes one more. */
-function matchWithStars<Part, Unit>(parts: readonly Part[], units: readonly Unit[], isStar: (part: Part) => boolean, fit: (part: Part, unit: Unit) => boolean): boolean {
+function matchWithStars<Part, Unit>(
+  parts: readonly Part[],
+  units: readonly Unit[],
+  isStar: (part: Part) => boolean,
+  fit: (part: Part, unit: Unit) => boolean,
+): boolean {
   let [part, unit, star, taken] = [0, 0, -1, 0]
   while (unit < units.length) {
     if (part < parts.length && isStar(parts[part]!)) {

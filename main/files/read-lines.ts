@@ -62,7 +62,14 @@ export async function readLines(path: FilePath, query: LineQuery): Promise<FileL
     const hash = bytes <= hashedBytesMax ? createHash('sha256') : null
     const scanner = new LineScanner(query, encoding, await lineDecoder(encoding), head)
     const ended = await scan(scanner, chunksOf(handle), query, hash)
-    return { kind: 'text', ...scanner.result(ended), encoding, version: hash?.digest('hex') ?? statVersion(stats), bytes, content: null }
+    return {
+      kind: 'text',
+      ...scanner.result(ended),
+      encoding,
+      version: hash?.digest('hex') ?? statVersion(stats),
+      bytes,
+      content: null,
+    }
   } finally {
     await handle.close()
   }
@@ -75,7 +82,14 @@ export async function readLinesOf(content: Uint8Array, query: LineQuery): Promis
   const scanner = new LineScanner(query, encoding, await lineDecoder(encoding), content)
   scanner.push(content)
   scanner.end()
-  return { kind: 'text', ...scanner.result(true), encoding, version: await hashOf(content), bytes: content.length, content }
+  return {
+    kind: 'text',
+    ...scanner.result(true),
+    encoding,
+    version: await hashOf(content),
+    bytes: content.length,
+    content,
+  }
 }
 
 /** Its type where it is no text, else its encoding. */
@@ -85,7 +99,12 @@ async function kindOf(head: Uint8Array, text: Uint8Array): Promise<[type: string
 }
 
 /** False where it ended before the end of the file: a file that is not hashed is left once the lines are there. */
-async function scan(scanner: LineScanner, chunks: AsyncIterable<Buffer>, query: LineQuery, hash: Hash | null): Promise<boolean> {
+async function scan(
+  scanner: LineScanner,
+  chunks: AsyncIterable<Buffer>,
+  query: LineQuery,
+  hash: Hash | null,
+): Promise<boolean> {
   const until = performance.now() + (query.timeoutMs ?? seekTimeMs)
   for await (const chunk of chunks) {
     query.signal.throwIfAborted()
@@ -93,7 +112,9 @@ async function scan(scanner: LineScanner, chunks: AsyncIterable<Buffer>, query: 
     scanner.push(chunk)
     if (scanner.done && !hash) return false
     if (!scanner.done && performance.now() > until) {
-      throw new LatheError('search.budget', `Line ${query.offset} was not reached within ${seekTimeMs / 1_000} s.`, { hint: 'Search the file instead.' })
+      throw new LatheError('search.budget', `Line ${query.offset} was not reached within ${seekTimeMs / 1_000} s.`, {
+        hint: 'Search the file instead.',
+      })
     }
   }
   scanner.end()
@@ -102,7 +123,7 @@ async function scan(scanner: LineScanner, chunks: AsyncIterable<Buffer>, query: 
 
 async function* chunksOf(handle: FileHandle): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(chunkBytes)
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const { bytesRead } = await handle.read(buffer, 0, chunkBytes, at)
     if (bytesRead === 0) return
     at += bytesRead
@@ -156,7 +177,11 @@ class LineScanner {
 
   /** All lines asked for are there, and one more is known to follow. */
   get done(): boolean {
-    return this.#full || this.#number > this.#query.offset + this.#query.limit || (this.#open && this.#number === this.#query.offset + this.#query.limit)
+    return (
+      this.#full ||
+      this.#number > this.#query.offset + this.#query.limit ||
+      (this.#open && this.#number === this.#query.offset + this.#query.limit)
+    )
   }
 
   push(chunk: Uint8Array): void {
@@ -184,10 +209,23 @@ class LineScanner {
   result(ended: boolean): Pick<FileLines, 'lines' | 'total' | 'more' | 'ends' | 'lastLineOpen'> {
     const total = ended ? this.#number - 1 : null
     if (total !== null && this.#query.offset > Math.max(1, total)) {
-      throw new LatheError('file.offset_past_end', `The file has ${total} lines; line ${this.#query.offset} is past its end.`, { data: { lines: total } })
+      throw new LatheError(
+        'file.offset_past_end',
+        `The file has ${total} lines; line ${this.#query.offset} is past its end.`,
+        { data: { lines: total } },
+      )
     }
     const last = this.#query.offset + this.#lines.length - 1
-    const ends: LineEnds = this.#separator === cr ? 'cr' : this.#crlf > 0 ? (this.#bare > 0 ? 'mixed' : 'crlf') : this.#bare > 0 ? 'lf' : 'none'
+    const ends: LineEnds =
+      this.#separator === cr
+        ? 'cr'
+        : this.#crlf > 0
+          ? this.#bare > 0
+            ? 'mixed'
+            : 'crlf'
+          : this.#bare > 0
+            ? 'lf'
+            : 'none'
     return { lines: this.#lines, total, more: total === null || last < total, ends, lastLineOpen: this.#lastLineOpen }
   }
 

@@ -7,7 +7,20 @@ import { closeNames } from './similarity.ts'
 
 /** Folders that are never entered, by name; the first three not even with `no_ignore` (F-802). */
 const historyFolders = ['.git', '.hg', '.svn']
-const otherFolders = ['node_modules', 'bower_components', '__pycache__', '.venv', 'venv', '.tox', '.mypy_cache', '.pytest_cache', '.gradle', '.terraform', '.next', '.turbo']
+const otherFolders = [
+  'node_modules',
+  'bower_components',
+  '__pycache__',
+  '.venv',
+  'venv',
+  '.tox',
+  '.mypy_cache',
+  '.pytest_cache',
+  '.gradle',
+  '.terraform',
+  '.next',
+  '.turbo',
+]
 /** For whoever walks by other means. */
 export const neverEntered: ReadonlySet<string> = new Set([...historyFolders, ...otherFolders])
 
@@ -61,7 +74,15 @@ export class SearchProgram {
       const { code, stderr, stopped } = await runLines({
         ...lines,
         file: this.#program ?? (await programPath()),
-        args: ['--no-config', '--color', 'never', ...(await this.#rules(root, noIgnore)), ...args, '--', folder ? '.' : `./${basename(root.real)}`],
+        args: [
+          '--no-config',
+          '--color',
+          'never',
+          ...(await this.#rules(root, noIgnore)),
+          ...args,
+          '--',
+          folder ? '.' : `./${basename(root.real)}`,
+        ],
         cwd: folder ? root.real : root.real.slice(0, -basename(root.real).length),
         env: this.#env,
         timeoutMs: left,
@@ -82,7 +103,10 @@ export class SearchProgram {
     const types = await this.#types
     if (types.includes(type)) return
     const close = closeNames(type, types, 5)
-    throw new LatheError('tool.invalid_arguments', `"${type}" is no file type.${close.length > 0 ? ` Close names: ${close.join(', ')}.` : ''}`)
+    throw new LatheError(
+      'tool.invalid_arguments',
+      `"${type}" is no file type.${close.length > 0 ? ` Close names: ${close.join(', ')}.` : ''}`,
+    )
   }
 
   async #readTypes(signal: AbortSignal): Promise<string[]> {
@@ -109,7 +133,12 @@ export class SearchProgram {
       '!.git',
       ...outOfReach.map((path) => `!/${escapeGlob(relative(root.real, path))}`),
     ]
-    return ['--hidden', '--no-require-git', ...(noIgnore ? ['--no-ignore'] : []), ...never.flatMap((glob) => ['--glob', glob])]
+    return [
+      '--hidden',
+      '--no-require-git',
+      ...(noIgnore ? ['--no-ignore'] : []),
+      ...never.flatMap((glob) => ['--glob', glob]),
+    ]
   }
 }
 
@@ -134,7 +163,9 @@ function programFault(stderr: string): LatheError {
   const reason = stderr.replace(/^rg: /gm, '').trim()
   const pattern = /regex parse error|not allowed in a regex|regex|pattern/i.test(reason)
   if (!pattern) return new LatheError('tool.failed', `The search program failed: ${reason || 'no reason given'}`)
-  return new LatheError('search.invalid_pattern', `The pattern cannot be searched for: ${reason}`, { hint: 'With fixed_strings it is taken letter for letter.' })
+  return new LatheError('search.invalid_pattern', `The pattern cannot be searched for: ${reason}`, {
+    hint: 'With fixed_strings it is taken letter for letter.',
+  })
 }
 
 function escapeGlob(path: string): string {

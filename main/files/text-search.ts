@@ -37,7 +37,12 @@ export type Hits = {
 } & Left
 
 /** What a search could not or must not look at. */
-type Left = { incomplete: boolean; unreadable: number; secretFiles: number | null; /** Why the file named as path was not searched. */ skipped: string | null }
+type Left = {
+  incomplete: boolean
+  unreadable: number
+  secretFiles: number | null
+  /** Why the file named as path was not searched. */ skipped: string | null
+}
 
 export type Counts = { files: { path: string; lines: number }[]; total: number; lines: number; searched: number } & Left
 
@@ -49,7 +54,12 @@ const printedLineBytesMax = 8 * 1024 * 1024
 const countedFilesMax = 100_000
 
 /** Throws `file.not_found`, `search.invalid_pattern`, `tool.invalid_arguments` for type and glob, or the signal's reason. */
-export async function searchText(program: SearchProgram, query: TextQuery, signal: AbortSignal, deadline = performance.now() + searchTimeMs): Promise<Hits> {
+export async function searchText(
+  program: SearchProgram,
+  query: TextQuery,
+  signal: AbortSignal,
+  deadline = performance.now() + searchTimeMs,
+): Promise<Hits> {
   const glob = await prepare(program, query, signal)
   const skipped = await whyNotSearched(query.root)
   if (skipped) return { hits: [], more: false, searched: 0, incomplete: false, unreadable: 0, secretFiles: 0, skipped }
@@ -57,7 +67,18 @@ export async function searchText(program: SearchProgram, query: TextQuery, signa
   const [end, secretFiles] = await Promise.all([
     program.run({
       root: query.root,
-      args: ['--json', '--sort', 'path', '--before-context', `${query.before}`, '--after-context', `${query.after}`, '--max-count', `${query.offset + query.limit + 1}`, ...matching(query, glob)],
+      args: [
+        '--json',
+        '--sort',
+        'path',
+        '--before-context',
+        `${query.before}`,
+        '--after-context',
+        `${query.after}`,
+        '--max-count',
+        `${query.offset + query.limit + 1}`,
+        ...matching(query, glob),
+      ],
       noIgnore: query.noIgnore,
       deadline,
       separator: '\n',
@@ -71,10 +92,16 @@ export async function searchText(program: SearchProgram, query: TextQuery, signa
 }
 
 /** Matching lines per file, newest file first (F-814). */
-export async function countText(program: SearchProgram, query: TextQuery, signal: AbortSignal, deadline = performance.now() + searchTimeMs): Promise<Counts> {
+export async function countText(
+  program: SearchProgram,
+  query: TextQuery,
+  signal: AbortSignal,
+  deadline = performance.now() + searchTimeMs,
+): Promise<Counts> {
   const glob = await prepare(program, query, signal)
   const skipped = await whyNotSearched(query.root)
-  if (skipped) return { files: [], total: 0, lines: 0, searched: 0, incomplete: false, unreadable: 0, secretFiles: 0, skipped }
+  if (skipped)
+    return { files: [], total: 0, lines: 0, searched: 0, incomplete: false, unreadable: 0, secretFiles: 0, skipped }
   const counts = new Map<string, number>()
   let path: string | undefined
   const [end, secretFiles] = await Promise.all([
@@ -96,10 +123,16 @@ export async function countText(program: SearchProgram, query: TextQuery, signal
     }),
     countSecretFiles(program, query, glob, deadline, signal),
   ])
-  const newest = await newestFirst(query.root, [...counts.keys()], { keep: query.offset + query.limit, deadline, signal })
+  const newest = await newestFirst(query.root, [...counts.keys()], {
+    keep: query.offset + query.limit,
+    deadline,
+    signal,
+  })
   const searched = counts.size === 0 ? await countFiles(program, query, glob, deadline, signal) : 0
   return {
-    files: newest.slice(query.offset).map((below) => ({ path: shownBelow(query.root, below), lines: counts.get(below)! })),
+    files: newest
+      .slice(query.offset)
+      .map((below) => ({ path: shownBelow(query.root, below), lines: counts.get(below)! })),
     total: counts.size,
     lines: [...counts.values()].reduce((sum, lines) => sum + lines, 0),
     searched,
@@ -149,7 +182,8 @@ async function whyNotSearched(root: FilePath): Promise<string | null> {
   const handle = await openChecked(root)
   try {
     const { size } = await handle.stat()
-    if (size > namedFileBytesMax) return `it has ${size.toLocaleString('en')} bytes, over ${namedFileBytesMax.toLocaleString('en')}`
+    if (size > namedFileBytesMax)
+      return `it has ${size.toLocaleString('en')} bytes, over ${namedFileBytesMax.toLocaleString('en')}`
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(binarySampleBytes), 0, binarySampleBytes, 0)
     return isBinary(buffer.subarray(0, bytesRead)) ? 'it is binary' : null
   } finally {
@@ -158,18 +192,56 @@ async function whyNotSearched(root: FilePath): Promise<string | null> {
 }
 
 /** How many secret files the search left out: counted by name alone, so that it tells nothing of their content. */
-async function countSecretFiles(program: SearchProgram, query: TextQuery, glob: Glob | null, deadline: number, signal: AbortSignal): Promise<number | null> {
+async function countSecretFiles(
+  program: SearchProgram,
+  query: TextQuery,
+  glob: Glob | null,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<number | null> {
   if (query.root.kind !== 'folder') return 0
-  const names = query.type === undefined ? [...secretGlobs.flatMap((name) => ['--type-add', `secret:${name}`]), '--type', 'secret'] : ['--type', query.type]
-  return countListed(program, query, names, (below) => isSecretName(basename(below)) && (glob?.matches(below) ?? true), deadline, signal)
+  const names =
+    query.type === undefined
+      ? [...secretGlobs.flatMap((name) => ['--type-add', `secret:${name}`]), '--type', 'secret']
+      : ['--type', query.type]
+  return countListed(
+    program,
+    query,
+    names,
+    (below) => isSecretName(basename(below)) && (glob?.matches(below) ?? true),
+    deadline,
+    signal,
+  )
 }
 
-async function countFiles(program: SearchProgram, query: TextQuery, glob: Glob | null, deadline: number, signal: AbortSignal): Promise<number> {
-  return (await countListed(program, query, ['--max-filesize', `${fileBytesMax}`, ...kindOfFiles(query, glob)], (below) => wanted(query, glob, below), deadline, signal)) ?? 0
+async function countFiles(
+  program: SearchProgram,
+  query: TextQuery,
+  glob: Glob | null,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<number> {
+  return (
+    (await countListed(
+      program,
+      query,
+      ['--max-filesize', `${fileBytesMax}`, ...kindOfFiles(query, glob)],
+      (below) => wanted(query, glob, below),
+      deadline,
+      signal,
+    )) ?? 0
+  )
 }
 
 /** Null where time ran out. */
-async function countListed(program: SearchProgram, { root, noIgnore }: TextQuery, args: string[], counts: (below: string) => boolean, deadline: number, signal: AbortSignal): Promise<number | null> {
+async function countListed(
+  program: SearchProgram,
+  { root, noIgnore }: TextQuery,
+  args: string[],
+  counts: (below: string) => boolean,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<number | null> {
   let count = 0
   const end = await program.run({
     root,
@@ -187,7 +259,10 @@ async function countListed(program: SearchProgram, { root, noIgnore }: TextQuery
 type Printed = { text?: string; bytes?: string }
 type Message =
   | { type: 'begin'; data: { path: Printed } }
-  | { type: 'match' | 'context'; data: { lines: Printed; line_number: number; submatches: { start: number; end: number }[] } }
+  | {
+      type: 'match' | 'context'
+      data: { lines: Printed; line_number: number; submatches: { start: number; end: number }[] }
+    }
   | { type: 'end'; data: { binary_offset: number | null } }
   | { type: 'summary'; data: { stats: { searches: number } } }
 
@@ -213,7 +288,9 @@ class HitPage {
     switch (message?.type) {
       case 'begin': {
         const below = belowRoot(textOf(message.data.path))
-        this.#file = wanted(this.#query, this.#glob, below) ? { path: shownBelow(this.#query.root, below), hits: [], pending: [], chars: 0 } : null
+        this.#file = wanted(this.#query, this.#glob, below)
+          ? { path: shownBelow(this.#query.root, below), hits: [], pending: [], chars: 0 }
+          : null
         return true
       }
       case 'match':
@@ -232,7 +309,8 @@ class HitPage {
         return true
       default:
         // The line was too long to be handed on whole.
-        if (line.startsWith('{"type":"match"')) this.#takeLine(true, { lines: { text: '(a line of over 8 MiB)' }, line_number: 0, submatches: [] })
+        if (line.startsWith('{"type":"match"'))
+          this.#takeLine(true, { lines: { text: '(a line of over 8 MiB)' }, line_number: 0, submatches: [] })
         return true
     }
   }
@@ -241,15 +319,29 @@ class HitPage {
     // Time ran out within a file: what it had until then is as good.
     if (this.#file) this.#add(this.#file.hits)
     const { offset, limit } = this.#query
-    return { hits: this.#hits.slice(0, limit), more: this.#seen > offset + limit || this.#hits.length > limit, searched: this.#searched }
+    return {
+      hits: this.#hits.slice(0, limit),
+      more: this.#seen > offset + limit || this.#hits.length > limit,
+      searched: this.#searched,
+    }
   }
 
-  #takeLine(hit: boolean, { lines, line_number: number, submatches }: { lines: Printed; line_number: number; submatches: { start: number; end: number }[] }): void {
+  #takeLine(
+    hit: boolean,
+    {
+      lines,
+      line_number: number,
+      submatches,
+    }: { lines: Printed; line_number: number; submatches: { start: number; end: number }[] },
+  ): void {
     const file = this.#file
     if (!file) return
     // Hits before the page, and after as much text as fits a reply, are only counted.
     const index = this.#seen + file.hits.length
-    const shown = index + (hit ? 0 : 1) >= this.#query.offset && index <= this.#query.offset + this.#query.limit && this.#chars + file.chars <= this.#query.charsMax
+    const shown =
+      index + (hit ? 0 : 1) >= this.#query.offset &&
+      index <= this.#query.offset + this.#query.limit &&
+      this.#chars + file.chars <= this.#query.charsMax
     const text = shown ? clipAround(textOf(lines).replace(/\r?\n$/, ''), textOf(lines), submatches[0]?.start ?? 0) : ''
     file.chars += text.length
     const last = file.hits.at(-1)

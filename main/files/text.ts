@@ -126,7 +126,10 @@ export function clip(text: string, limit: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit)
 }
 
-export type LineDecoder = { write(bytes: Uint8Array): string; /** What was held back; the decoder starts anew. */ end(): string }
+export type LineDecoder = {
+  write(bytes: Uint8Array): string
+  /** What was held back; the decoder starts anew. */ end(): string
+}
 
 /** Decodes a line that comes in pieces. UTF-16 is not one of its encodings: its lines cannot be found as bytes. */
 export async function lineDecoder({ name }: Encoding): Promise<LineDecoder> {

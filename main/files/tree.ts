@@ -24,10 +24,16 @@ const entriesMax = 10_000
 const statsAtOnce = 64
 
 /** Folders first, each group by name. Throws `file.not_found`, or `file.not_regular` where it is no folder. */
-export async function listFolder(folder: FilePath, globalIgnoreFile: string | null = null): Promise<{ entries: TreeEntry[]; truncated: boolean }> {
+export async function listFolder(
+  folder: FilePath,
+  globalIgnoreFile: string | null = null,
+): Promise<{ entries: TreeEntry[]; truncated: boolean }> {
   if (folder.kind === 'missing') throw await notFound(folder)
   if (folder.kind !== 'folder') throw new LatheError('file.not_regular', `${folder.shown} is not a folder.`)
-  const [listed, rules] = await Promise.all([readdir(folder.real, { withFileTypes: true }), IgnoreRules.for(folder.real, globalIgnoreFile)])
+  const [listed, rules] = await Promise.all([
+    readdir(folder.real, { withFileTypes: true }),
+    IgnoreRules.for(folder.real, globalIgnoreFile),
+  ])
   listed.sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || comparePaths(a.name, b.name))
   const kept = listed.slice(0, entriesMax)
   const entries: TreeEntry[] = []
@@ -36,8 +42,20 @@ export async function listFolder(folder: FilePath, globalIgnoreFile: string | nu
       ...(await Promise.all(
         kept.slice(at, at + statsAtOnce).map(async (entry): Promise<TreeEntry> => {
           const path = join(folder.real, entry.name)
-          const kind = entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : entry.isSymbolicLink() ? 'link' : 'other'
-          const bytes = kind === 'file' ? await lstat(path).then(({ size }) => size, () => null) : null
+          const kind = entry.isDirectory()
+            ? 'folder'
+            : entry.isFile()
+              ? 'file'
+              : entry.isSymbolicLink()
+                ? 'link'
+                : 'other'
+          const bytes =
+            kind === 'file'
+              ? await lstat(path).then(
+                  ({ size }) => size,
+                  () => null,
+                )
+              : null
           const target = kind === 'link' ? await readlink(path).catch(() => null) : null
           return { name: entry.name, kind, bytes, target, ignored: rules.ignores(path, kind === 'folder') }
         }),
@@ -47,7 +65,12 @@ export async function listFolder(folder: FilePath, globalIgnoreFile: string | nu
   return { entries, truncated: listed.length > kept.length }
 }
 
-export type ViewedFile = { text: string | null; bytes: number; /** Only the beginning is given. */ truncated: boolean; mediaType: string | null }
+export type ViewedFile = {
+  text: string | null
+  bytes: number
+  /** Only the beginning is given. */ truncated: boolean
+  mediaType: string | null
+}
 
 const viewedBytesMax = 16 * 1024 * 1024
 
@@ -62,7 +85,12 @@ export async function viewFile(path: FilePath, bytesMax = viewedBytesMax): Promi
     const type = typeOfContent(content, isBinary(content))
     const encoding = type === null ? await encodingOf(content) : null
     if (!encoding) return { text: null, bytes, truncated: false, mediaType: type }
-    return { text: await decodeAs(content.subarray(encoding.mark.length), encoding), bytes, truncated: bytes > bytesRead, mediaType: 'text/plain' }
+    return {
+      text: await decodeAs(content.subarray(encoding.mark.length), encoding),
+      bytes,
+      truncated: bytes > bytesRead,
+      mediaType: 'text/plain',
+    }
   } finally {
     await handle.close()
   }
@@ -80,9 +108,14 @@ class IgnoreRules {
   static async for(folder: string, globalIgnoreFile: string | null): Promise<IgnoreRules> {
     const levels: { folder: string; rules: Ignore }[] = []
     for (let at = folder; ; at = dirname(at)) {
-      const texts = await Promise.all(['.gitignore', '.ignore'].map((name) => readFile(join(at, name), 'utf8').catch(() => '')))
+      const texts = await Promise.all(
+        ['.gitignore', '.ignore'].map((name) => readFile(join(at, name), 'utf8').catch(() => '')),
+      )
       levels.unshift({ folder: at, rules: ignore().add(texts.join('\n')) })
-      const isRoot = await lstat(join(at, '.git')).then(() => true, () => false)
+      const isRoot = await lstat(join(at, '.git')).then(
+        () => true,
+        () => false,
+      )
       if (isRoot || dirname(at) === at) {
         const text = globalIgnoreFile === null ? '' : await readFile(globalIgnoreFile, 'utf8').catch(() => '')
         levels.unshift({ folder: at, rules: ignore().add(text) })

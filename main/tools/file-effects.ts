@@ -21,7 +21,8 @@ export class JudgedPaths {
   async use(context: ToolContext, given: string): Promise<FilePath> {
     const path = await this.#paths.resolve(placeOf(context), given)
     const judged = this.#judged.get(context)
-    if (judged && (judged.real !== path.real || judged.inside !== path.inside || judged.secret !== path.secret)) throw swapped(path)
+    if (judged && (judged.real !== path.real || judged.inside !== path.inside || judged.secret !== path.secret))
+      throw swapped(path)
     return path
   }
 }
@@ -36,7 +37,14 @@ export function readEffect({ real, inside, secret }: FilePath): Effect {
 
 export function writeEffect(path: FilePath): Effect {
   const { real, secret } = path
-  return { kind: 'write', path: real, inside: path.inside && path.writable, change: path.kind === 'missing' ? 'create' : 'edit', protected: path.protected, secret }
+  return {
+    kind: 'write',
+    path: real,
+    inside: path.inside && path.writable,
+    change: path.kind === 'missing' ? 'create' : 'edit',
+    protected: path.protected,
+    secret,
+  }
 }
 
 /** Whether a file's content may be looked at before a person has agreed to anything. */

@@ -16,8 +16,10 @@ afterEach(() => workspace[Symbol.asyncDispose]())
 
 const read = (path: string, more: Record<string, unknown> = {}) => tools.text('read_file', { path, ...more })
 const write = (path: string, content: string) => tools.call('write_file', { path, content })
-const edit = (path: string, old_text: string, new_text: string, more: Record<string, unknown> = {}) => tools.call('edit_file', { path, old_text, new_text, ...more })
-const numbered = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`).join('\n')
+const edit = (path: string, old_text: string, new_text: string, more: Record<string, unknown> = {}) =>
+  tools.call('edit_file', { path, old_text, new_text, ...more })
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`).join('\n')
 
 describe('read_file', () => {
   test('FA-5 F-301 F-302 F-303 pages of numbered lines, and how to go on', async () => {
@@ -26,12 +28,17 @@ describe('read_file', () => {
     expect(first.split('\n').slice(0, 2)).toEqual(['1| line 1', '2| line 2'])
     expect(first.endsWith('2000| line 2000\n[lines 1-2000; continue at offset 2001]')).toBe(true)
     expect(await read('a.txt', { offset: 3_000 })).toBe('3000| line 3000\n[end of file, 3000 lines]')
-    expect(await failureOf(tools.call('read_file', { path: 'a.txt', offset: 3_001 }))).toMatchObject({ code: 'file.offset_past_end', data: { lines: 3_000 } })
+    expect(await failureOf(tools.call('read_file', { path: 'a.txt', offset: 3_001 }))).toMatchObject({
+      code: 'file.offset_past_end',
+      data: { lines: 3_000 },
+    })
   })
 
   test('FA-5 F-302 long lines are clipped, and the reply ends before its limit', async () => {
     await workspace.put('long.txt', 'x'.repeat(5_000_000))
-    expect(await read('long.txt')).toBe(`1| ${'x'.repeat(2_000)}... (4998000 characters left out)\n[end of file, 1 line, no line end after the last]`)
+    expect(await read('long.txt')).toBe(
+      `1| ${'x'.repeat(2_000)}... (4998000 characters left out)\n[end of file, 1 line, no line end after the last]`,
+    )
     await workspace.put('wide.txt', `${'y'.repeat(1_999)}\n`.repeat(200))
     const text = await read('wide.txt')
     expect(text.length).toBeLessThanOrEqual(128_000)
@@ -48,7 +55,9 @@ describe('read_file', () => {
     await workspace.put('mac', 'a\rb')
     await workspace.put('empty', '')
     expect(await read('crlf')).toBe('[CRLF line ends]\n1| a\n2| b\n[end of file, 2 lines]')
-    expect(await read('mixed')).toBe('[mixed line ends]\n1| a\n2| b\n3| \n4| c\n[end of file, 4 lines, no line end after the last]')
+    expect(await read('mixed')).toBe(
+      '[mixed line ends]\n1| a\n2| b\n3| \n4| c\n[end of file, 4 lines, no line end after the last]',
+    )
     expect(await read('old')).toBe('[encoding windows-1252]\n1| café\n[end of file, 1 line]')
     expect(await read('utf16')).toBe('[encoding utf-16le; CRLF line ends]\n1| one\n2| two\n[end of file, 2 lines]')
     expect(await read('mac')).toBe('[CR line ends]\n1| a\n2| b\n[end of file, 2 lines, no line end after the last]')
@@ -78,7 +87,9 @@ describe('read_file', () => {
     await handle.truncate(6 * 1024 ** 3)
     await handle.close()
     const before = process.memoryUsage.rss()
-    expect(await read('huge.log', { offset: 10, limit: 2 })).toBe('10| line 10\n11| line 11\n[lines 10-11; continue at offset 12]')
+    expect(await read('huge.log', { offset: 10, limit: 2 })).toBe(
+      '10| line 10\n11| line 11\n[lines 10-11; continue at offset 12]',
+    )
     expect(process.memoryUsage.rss() - before).toBeLessThan(16 * 1024 ** 2)
   })
 
@@ -115,15 +126,26 @@ describe('read_file', () => {
 
   test('F-303 F-304 folders and missing files', async () => {
     await workspace.put('src/main.ts', '')
-    expect(await failureOf(tools.call('read_file', { path: 'src' }))).toMatchObject({ code: 'file.is_directory', hint: expect.stringContaining('list_dir') })
-    expect(await failureOf(tools.call('read_file', { path: 'src/mian.ts' }))).toMatchObject({ code: 'file.not_found', hint: expect.stringContaining('src/main.ts') })
+    expect(await failureOf(tools.call('read_file', { path: 'src' }))).toMatchObject({
+      code: 'file.is_directory',
+      hint: expect.stringContaining('list_dir'),
+    })
+    expect(await failureOf(tools.call('read_file', { path: 'src/mian.ts' }))).toMatchObject({
+      code: 'file.not_found',
+      hint: expect.stringContaining('src/main.ts'),
+    })
   })
 
   test('F-105 Z-80 the plan says where a path leads and what is secret', async () => {
     await symlink('/etc', join(workspace.folder, 'l'))
     await workspace.put('.env', 'A=1')
-    expect(await tools.plan('read_file', { path: 'l/hosts' })).toMatchObject({ effects: [{ kind: 'read', path: '/etc/hosts', inside: false }], preview: { detail: 'l/hosts → /etc/hosts' } })
-    expect(await tools.plan('read_file', { path: '.env' })).toMatchObject({ effects: [{ kind: 'read', inside: true, secret: true }] })
+    expect(await tools.plan('read_file', { path: 'l/hosts' })).toMatchObject({
+      effects: [{ kind: 'read', path: '/etc/hosts', inside: false }],
+      preview: { detail: 'l/hosts → /etc/hosts' },
+    })
+    expect(await tools.plan('read_file', { path: '.env' })).toMatchObject({
+      effects: [{ kind: 'read', inside: true, secret: true }],
+    })
   })
 
   test('FA-3 F-106 what was judged is what is read', async () => {
@@ -140,14 +162,20 @@ describe('read_file', () => {
   test('X-705 numbers that shape the reply are clamped, and the schema tells their range', async () => {
     await workspace.put('a', 'x\n')
     expect(await read('a', { offset: '0', limit: 99_999 })).toBe('1| x\n[end of file, 1 line]')
-    expect(schemaOf(tools.tool('read_file'))).toMatchObject({ required: ['path'], properties: { limit: { type: 'integer', minimum: 1, maximum: 20_000, default: 2_000 } } })
+    expect(schemaOf(tools.tool('read_file'))).toMatchObject({
+      required: ['path'],
+      properties: { limit: { type: 'integer', minimum: 1, maximum: 20_000, default: 2_000 } },
+    })
   })
 })
 
 describe('write_file', () => {
   test('F-501 F-503 a new file with its folders, then no change', async () => {
     const result = await write('a/b/c.txt', 'one\ntwo\n')
-    expect(result).toMatchObject({ text: 'Created a/b/c.txt: 2 lines, 8 bytes.', changes: [{ path: 'a/b/c.txt', kind: 'created', added: 2 }] })
+    expect(result).toMatchObject({
+      text: 'Created a/b/c.txt: 2 lines, 8 bytes.',
+      changes: [{ path: 'a/b/c.txt', kind: 'created', added: 2 }],
+    })
     expect((await write('a/b/c.txt', 'one\ntwo\n')).text).toBe('No change: a/b/c.txt already has this content.')
     expect((await write('a/b/c.txt', 'one\n')).text).toContain('Replaced')
   })
@@ -185,8 +213,13 @@ describe('write_file', () => {
 
   test('Z-45 Z-80 the plan tells creates from edits, and what is protected', async () => {
     await workspace.put('AGENTS.md', 'x')
-    expect(await tools.plan('write_file', { path: 'new.txt', content: 'a\n' })).toMatchObject({ effects: [{ kind: 'write', change: 'create', protected: false, inside: true }], preview: { detail: '--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+a\n' } })
-    expect(await tools.plan('write_file', { path: 'AGENTS.md', content: 'y' })).toMatchObject({ effects: [{ change: 'edit', protected: true }] })
+    expect(await tools.plan('write_file', { path: 'new.txt', content: 'a\n' })).toMatchObject({
+      effects: [{ kind: 'write', change: 'create', protected: false, inside: true }],
+      preview: { detail: '--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+a\n' },
+    })
+    expect(await tools.plan('write_file', { path: 'AGENTS.md', content: 'y' })).toMatchObject({
+      effects: [{ change: 'edit', protected: true }],
+    })
     await mkdir(join(workspace.folder, 'folder'))
     expect(await codeOf(tools.plan('write_file', { path: 'folder', content: 'y' }))).toBe('file.is_directory')
   })
@@ -199,7 +232,10 @@ describe('edit_file', () => {
     expect((await edit('blank.txt', '', 'a\n')).text).toContain('Filled blank.txt')
     expect(await codeOf(edit('blank.txt', '', 'b'))).toBe('edit.not_empty')
     expect(await codeOf(edit('blank.txt', 'a', 'a'))).toBe('edit.no_change')
-    expect(await failureOf(edit('blanc.txt', 'a', 'b'))).toMatchObject({ code: 'file.not_found', hint: 'Close names: blank.txt' })
+    expect(await failureOf(edit('blanc.txt', 'a', 'b'))).toMatchObject({
+      code: 'file.not_found',
+      hint: 'Close names: blank.txt',
+    })
   })
 
   test('FA-14 F-510 two choosers are refused', async () => {
@@ -214,7 +250,12 @@ describe('edit_file', () => {
     await workspace.put('a', 'one\n  two\none more\n')
     expect((await edit('a', '  two', '  2')).text).toMatch(/^Warning: .*\nEdited a: 1 replacement, now line 2\.$/)
     await workspace.put('b', 'one\n  two\none more\n')
-    for (const [text, more] of [['one', {}], ['one', { occurrence: 1 }], ['two ', {}], ['one', { replace_all: true }]] as const) {
+    for (const [text, more] of [
+      ['one', {}],
+      ['one', { occurrence: 1 }],
+      ['two ', {}],
+      ['one', { replace_all: true }],
+    ] as const) {
       expect([text, more, await codeOf(edit('b', text, 'x', more))]).toEqual([text, more, 'file.not_read'])
     }
     expect((await edit('b', 'one', 'x', { replace_all: true, expected_replacements: 2 })).isError).toBe(false)
@@ -280,8 +321,14 @@ describe('edit_file', () => {
     await read('a')
     const stop = new AbortController()
     workspace.reached = (point) => void (point === 'checked' && stop.abort(new Error('stopped')))
-    await expect(tools.call('edit_file', { path: 'a', old_text: 'one', new_text: 'two' }, stop.signal)).rejects.toThrow('stopped')
-    expect([await workspace.read('a'), await workspace.names(), workspace.intents.changes]).toEqual(['one\n', ['a'], []])
+    await expect(tools.call('edit_file', { path: 'a', old_text: 'one', new_text: 'two' }, stop.signal)).rejects.toThrow(
+      'stopped',
+    )
+    expect([await workspace.read('a'), await workspace.names(), workspace.intents.changes]).toEqual([
+      'one\n',
+      ['a'],
+      [],
+    ])
   })
 
   test('Z-47 the preview of a secret file tells nothing of it', async () => {
@@ -289,7 +336,9 @@ describe('edit_file', () => {
     const plan = await tools.plan('edit_file', { path: '.env', old_text: 'TOKEN=', new_text: 'T=' })
     expect(plan).toMatchObject({ effects: [{ secret: true }] })
     expect(plan.preview.detail).not.toContain('abc')
-    expect((await tools.plan('edit_file', { path: '.env', old_text: 'no such', new_text: 'T=' })).effects).toHaveLength(1)
+    expect((await tools.plan('edit_file', { path: '.env', old_text: 'no such', new_text: 'T=' })).effects).toHaveLength(
+      1,
+    )
   })
 })
 
@@ -300,7 +349,9 @@ test('F-311 a folder is listed with folders first, sizes, targets and marks', as
   await workspace.put('debug.log', '')
   await workspace.put('.gitignore', '*.log\n')
   await symlink('..', join(workspace.folder, 'up'))
-  expect(await tools.text('list_dir', {})).toBe('a/\nnode_modules/  (ignored)\n.gitignore  6 bytes\nb.txt  5 bytes\ndebug.log  0 bytes  (ignored)\nup -> ..\n[6 entries]')
+  expect(await tools.text('list_dir', {})).toBe(
+    'a/\nnode_modules/  (ignored)\n.gitignore  6 bytes\nb.txt  5 bytes\ndebug.log  0 bytes  (ignored)\nup -> ..\n[6 entries]',
+  )
   expect(await tools.text('list_dir', { limit: 2 })).toContain('[6 entries; continue at offset 2]')
   expect(await codeOf(tools.call('list_dir', { path: 'b.txt' }))).toBe('file.not_regular')
 })

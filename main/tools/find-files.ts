@@ -28,16 +28,21 @@ export function createFindFilesTool({ program }: FindFilesDeps): Tool<Input> {
   const paths = new JudgedPaths(program.paths)
   return {
     name: 'find_files',
-    description: 'Lists files below a folder by words in their path, glob or type. What .gitignore leaves out is not listed. Use it instead of find or ls -R.',
+    description:
+      'Lists files below a folder by words in their path, glob or type. What .gitignore leaves out is not listed. Use it instead of find or ls -R.',
     input,
     concurrent: true,
     timeLimitMs: null,
     resultCap: replyCharsMax,
-    title: ({ query, glob, path }) => titled('Find', [glob ?? query ?? 'files', path === '.' ? '' : `in ${path}`].join(' ').trim()),
+    title: ({ query, glob, path }) =>
+      titled('Find', [glob ?? query ?? 'files', path === '.' ? '' : `in ${path}`].join(' ').trim()),
 
     async plan({ path }, context) {
       const root = await paths.judge(context, path)
-      return { effects: [readEffect(root)], preview: { title: titled('Find files in', root.shown), detail: whereItLeads(root), detailKind: 'path' } }
+      return {
+        effects: [readEffect(root)],
+        preview: { title: titled('Find files in', root.shown), detail: whereItLeads(root), detailKind: 'path' },
+      }
     },
 
     async run(input, context) {
@@ -45,7 +50,17 @@ export function createFindFilesTool({ program }: FindFilesDeps): Tool<Input> {
       const root = await paths.use(context, input.path)
       const found = await findFiles(
         program,
-        { root, query: input.query, glob: input.glob, type: input.type, includeDirs: input.include_dirs, noIgnore: input.no_ignore, sort: input.sort, limit: input.head_limit, offset: input.offset },
+        {
+          root,
+          query: input.query,
+          glob: input.glob,
+          type: input.type,
+          includeDirs: input.include_dirs,
+          noIgnore: input.no_ignore,
+          sort: input.sort,
+          limit: input.head_limit,
+          offset: input.offset,
+        },
         context.signal,
         deadline,
       )
@@ -56,8 +71,16 @@ export function createFindFilesTool({ program }: FindFilesDeps): Tool<Input> {
         found.incomplete ? 'incomplete: time ran out, narrow path, query, glob or type' : '',
         found.unreadable > 0 ? `${found.unreadable} unreadable skipped` : '',
       ].filter((note) => note !== '')
-      const text = shown.length === 0 && notes.length === 0 ? `No files in ${root.shown} fit.` : [...shown, ...(notes.length > 0 ? [`[${notes.join('; ')}]`] : [])].join('\n')
-      return { text, isError: false, summary: `${shown.length}${next === null ? '' : '+'} found`, view: { path: root.shown } }
+      const text =
+        shown.length === 0 && notes.length === 0
+          ? `No files in ${root.shown} fit.`
+          : [...shown, ...(notes.length > 0 ? [`[${notes.join('; ')}]`] : [])].join('\n')
+      return {
+        text,
+        isError: false,
+        summary: `${shown.length}${next === null ? '' : '+'} found`,
+        view: { path: root.shown },
+      }
     },
   }
 }

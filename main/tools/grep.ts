@@ -41,7 +41,8 @@ export function createGrepTool({ program }: GrepDeps): Tool<Input> {
   const paths = new JudgedPaths(program.paths)
   return {
     name: 'grep',
-    description: 'Searches text in files. Hits come as "path:line" and the lines around, the hit marked ">". What .gitignore leaves out, binary and secret files are not searched. Use it instead of grep or rg in the shell.',
+    description:
+      'Searches text in files. Hits come as "path:line" and the lines around, the hit marked ">". What .gitignore leaves out, binary and secret files are not searched. Use it instead of grep or rg in the shell.',
     input,
     concurrent: true,
     timeLimitMs: null,
@@ -50,7 +51,10 @@ export function createGrepTool({ program }: GrepDeps): Tool<Input> {
 
     async plan({ pattern, path }, context) {
       const root = await paths.judge(context, path)
-      return { effects: [readEffect(root)], preview: { title: titled('Search', pattern), detail: whereItLeads(root), detailKind: 'path' } }
+      return {
+        effects: [readEffect(root)],
+        preview: { title: titled('Search', pattern), detail: whereItLeads(root), detailKind: 'path' },
+      }
     },
 
     async run(input, context) {
@@ -70,8 +74,13 @@ export function createGrepTool({ program }: GrepDeps): Tool<Input> {
         offset: input.offset,
         charsMax: replyCharsMax,
       }
-      if (input.output_mode === 'content') return hitsResult(query, await searchText(program, query, context.signal, deadline))
-      return countsResult(query, await countText(program, query, context.signal, deadline), input.output_mode === 'count')
+      if (input.output_mode === 'content')
+        return hitsResult(query, await searchText(program, query, context.signal, deadline))
+      return countsResult(
+        query,
+        await countText(program, query, context.signal, deadline),
+        input.output_mode === 'count',
+      )
     },
   }
 }
@@ -103,15 +112,28 @@ function countsResult(query: TextQuery, found: Counts, withCounts: boolean): Too
 }
 
 function blockOf(hit: Hit): string {
-  return [`${hit.path}:${hit.line}`, ...hit.lines.map(({ number, text, hit }) => `${hit ? '>' : ' '}${number}| ${text}`)].join('\n')
+  return [
+    `${hit.path}:${hit.line}`,
+    ...hit.lines.map(({ number, text, hit }) => `${hit ? '>' : ' '}${number}| ${text}`),
+  ].join('\n')
 }
 
-function resultOf(query: TextQuery, shown: string[], next: number | null, found: Hits | Counts, summary: string): ToolResult {
+function resultOf(
+  query: TextQuery,
+  shown: string[],
+  next: number | null,
+  found: Hits | Counts,
+  summary: string,
+): ToolResult {
   const notes = [
     next === null ? '' : `more; continue at offset ${next}`,
     found.incomplete ? 'incomplete: time ran out, narrow path, glob or type' : '',
     found.unreadable > 0 ? `${found.unreadable} unreadable skipped` : '',
-    found.secretFiles === null ? 'secret files left out' : found.secretFiles > 0 ? `${found.secretFiles} secret ${found.secretFiles === 1 ? 'file' : 'files'} left out` : '',
+    found.secretFiles === null
+      ? 'secret files left out'
+      : found.secretFiles > 0
+        ? `${found.secretFiles} secret ${found.secretFiles === 1 ? 'file' : 'files'} left out`
+        : '',
   ].filter((note) => note !== '')
   const foot = notes.length > 0 ? [`[${notes.join('; ')}]`] : []
   const text = shown.length > 0 ? [...shown, ...foot] : [nothing(query, query.root, found), ...foot]

@@ -17,14 +17,18 @@ export function createListDirTool({ program }: { program: SearchProgram }): Tool
   const paths = new JudgedPaths(program.paths)
   return {
     name: 'list_dir',
-    description: 'Lists one folder: folders first, files with their size, links with their target; what .gitignore leaves out is marked.',
+    description:
+      'Lists one folder: folders first, files with their size, links with their target; what .gitignore leaves out is marked.',
     input,
     concurrent: true,
     title: ({ path }) => titled('List', path),
 
     async plan({ path }, context) {
       const folder = await paths.judge(context, path)
-      return { effects: [readEffect(folder)], preview: { title: titled('List', folder.shown), detail: whereItLeads(folder), detailKind: 'path' } }
+      return {
+        effects: [readEffect(folder)],
+        preview: { title: titled('List', folder.shown), detail: whereItLeads(folder), detailKind: 'path' },
+      }
     },
 
     async run({ path, limit, offset }, context) {
@@ -33,12 +37,22 @@ export function createListDirTool({ program }: { program: SearchProgram }): Tool
       const shown = entries.slice(offset, offset + limit)
       const next = offset + shown.length
       const foot = `[${entries.length} ${entries.length === 1 ? 'entry' : 'entries'}${next < entries.length ? `; continue at offset ${next}` : ''}]`
-      return { text: [...shown.map(lineOf), foot].join('\n'), isError: false, summary: `${entries.length} entries`, view: { path: folder.shown } }
+      return {
+        text: [...shown.map(lineOf), foot].join('\n'),
+        isError: false,
+        summary: `${entries.length} entries`,
+        view: { path: folder.shown },
+      }
     },
   }
 }
 
 function lineOf({ name, kind, bytes, target, ignored }: TreeEntry): string {
-  const what = { folder: '/', link: ` -> ${target ?? '?'}`, file: bytes === null ? '' : `  ${bytes.toLocaleString('en')} bytes`, other: '  (device, pipe or socket)' }[kind]
+  const what = {
+    folder: '/',
+    link: ` -> ${target ?? '?'}`,
+    file: bytes === null ? '' : `  ${bytes.toLocaleString('en')} bytes`,
+    other: '  (device, pipe or socket)',
+  }[kind]
   return `${name}${what}${ignored ? '  (ignored)' : ''}`
 }

@@ -37,20 +37,31 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
   const paths = new JudgedPaths(deps.paths)
   return {
     name: 'read_file',
-    description: 'Reads a text file. Each line comes as "number| text"; the number is not part of the file. Long files come in pages: go on at the offset the last line names. A file must be read before it is replaced.',
+    description:
+      'Reads a text file. Each line comes as "number| text"; the number is not part of the file. Long files come in pages: go on at the offset the last line names. A file must be read before it is replaced.',
     input,
     concurrent: true,
     resultCap: replyCharsMax,
     title: ({ path, offset }) => titled('Read', offset > 1 ? `${path}:${offset}` : path),
 
     async plan({ path }, context) {
-      if (referenceForm.test(path)) return { effects: [{ kind: 'none' }], preview: { title: `Read ${path}`, detail: path, detailKind: 'text' } }
+      if (referenceForm.test(path))
+        return { effects: [{ kind: 'none' }], preview: { title: `Read ${path}`, detail: path, detailKind: 'text' } }
       const file = await paths.judge(context, path)
-      return { effects: [readEffect(file)], preview: { title: titled('Read', file.shown), detail: whereItLeads(file), detailKind: 'path' } }
+      return {
+        effects: [readEffect(file)],
+        preview: { title: titled('Read', file.shown), detail: whereItLeads(file), detailKind: 'path' },
+      }
     },
 
     async run(query, context) {
-      const lines: LineQuery = { offset: query.offset, limit: query.limit, charsMax: replyCharsMax - frameChars, lineCharsMax, signal: context.signal }
+      const lines: LineQuery = {
+        offset: query.offset,
+        limit: query.limit,
+        charsMax: replyCharsMax - frameChars,
+        lineCharsMax,
+        signal: context.signal,
+      }
       if (referenceForm.test(query.path)) {
         const bytes = await deps.reference(context.sessionId, query.path)
         if (!bytes) throw new LatheError('file.not_found', `There is no ${query.path} in this session.`)
@@ -64,14 +75,27 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
   }
 
   /** The content, or that it is what the model already has before it (F-306). */
-  async function seen(file: FilePath, read: FileLines, { offset, limit, force }: Input, { sessionId, callId }: ToolContext): Promise<ToolResult> {
+  async function seen(
+    file: FilePath,
+    read: FileLines,
+    { offset, limit, force }: Input,
+    { sessionId, callId }: ToolContext,
+  ): Promise<ToolResult> {
     const known = await deps.states.get(sessionId, file.key)
-    const earlier = known?.version === read.version ? known.shown.findLast((shown) => shown.offset === offset && shown.limit === limit && deps.inContext(sessionId, shown.callId)) : undefined
+    const earlier =
+      known?.version === read.version
+        ? known.shown.findLast(
+            (shown) => shown.offset === offset && shown.limit === limit && deps.inContext(sessionId, shown.callId),
+          )
+        : undefined
     if (earlier && !force) {
       const text = `${file.shown} is unchanged since it was read above (item ${earlier.callId}), same lines. Use that, or force to have it sent again.`
       return { text, isError: false, summary: `${file.shown}: unchanged`, view: { path: file.shown, line: offset } }
     }
-    await deps.states.note(sessionId, file.key, read.version, { shown: { offset, limit, callId }, content: read.content })
+    await deps.states.note(sessionId, file.key, read.version, {
+      shown: { offset, limit, callId },
+      content: read.content,
+    })
     return textResult(file.shown, read, { offset })
   }
 }
@@ -81,15 +105,31 @@ function textResult(shown: string, read: FileLines, { offset }: { offset: number
   const last = offset + lines.length - 1
   const facts = [
     read.encoding.name === 'utf-8' ? '' : `encoding ${read.encoding.name}`,
-    read.ends === 'crlf' ? 'CRLF line ends' : read.ends === 'mixed' ? 'mixed line ends' : read.ends === 'cr' ? 'CR line ends' : '',
+    read.ends === 'crlf'
+      ? 'CRLF line ends'
+      : read.ends === 'mixed'
+        ? 'mixed line ends'
+        : read.ends === 'cr'
+          ? 'CR line ends'
+          : '',
   ].filter((fact) => fact !== '')
-  const body = lines.map(({ number, text, leftOut }) => `${number}| ${text}${leftOut === 0 ? '' : `... (${leftOut} characters left out)`}`)
-  const foot = read.more ? `lines ${offset}-${last}; continue at offset ${last + 1}` : `end of file, ${total} ${total === 1 ? 'line' : 'lines'}${read.lastLineOpen ? ', no line end after the last' : ''}`
-  const text = lines.length === 0 ? '(empty file)' : [...(facts.length > 0 ? [`[${facts.join('; ')}]`] : []), ...body, `[${foot}]`].join('\n')
+  const body = lines.map(
+    ({ number, text, leftOut }) => `${number}| ${text}${leftOut === 0 ? '' : `... (${leftOut} characters left out)`}`,
+  )
+  const foot = read.more
+    ? `lines ${offset}-${last}; continue at offset ${last + 1}`
+    : `end of file, ${total} ${total === 1 ? 'line' : 'lines'}${read.lastLineOpen ? ', no line end after the last' : ''}`
+  const text =
+    lines.length === 0
+      ? '(empty file)'
+      : [...(facts.length > 0 ? [`[${facts.join('; ')}]`] : []), ...body, `[${foot}]`].join('\n')
   return {
     text,
     isError: false,
-    summary: lines.length === 0 ? `${shown}: empty` : `${shown}, lines ${offset}-${last}${total === null ? '' : ` of ${total}`}`,
+    summary:
+      lines.length === 0
+        ? `${shown}: empty`
+        : `${shown}, lines ${offset}-${last}${total === null ? '' : ` of ${total}`}`,
     view: { path: shown, line: offset },
   }
 }
@@ -97,7 +137,8 @@ function textResult(shown: string, read: FileLines, { offset }: { offset: number
 /** A picture is described by type and size; other binaries are an error (F-307, F-308). */
 function binaryResult(shown: string, { type, bytes, head }: BinaryFile): ToolResult {
   const size = `${bytes.toLocaleString('en')} bytes`
-  if (!type?.startsWith('image/')) throw new LatheError('file.binary', `${shown} is not text: ${type ?? 'unknown type'}, ${size}.`)
+  if (!type?.startsWith('image/'))
+    throw new LatheError('file.binary', `${shown} is not text: ${type ?? 'unknown type'}, ${size}.`)
   const pixels = pixelSize(head, type)
   const text = `${shown}: ${type}, ${pixels ? `${pixels.width}x${pixels.height} pixels, ` : ''}${size}. The picture itself cannot be shown here.`
   return { text, isError: false, summary: text, view: { path: shown } }

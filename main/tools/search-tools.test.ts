@@ -17,7 +17,8 @@ beforeEach(async () => {
 })
 afterEach(() => workspace[Symbol.asyncDispose]())
 
-const find = async (args: Record<string, unknown> = {}): Promise<string[]> => (await tools.text('find_files', args)).split('\n')
+const find = async (args: Record<string, unknown> = {}): Promise<string[]> =>
+  (await tools.text('find_files', args)).split('\n')
 const grep = (args: Record<string, unknown>) => tools.text('grep', args)
 const putAll = (...paths: string[]) => Promise.all(paths.map((path) => workspace.put(path, '')))
 const touch = (path: string, seconds: number) => utimes(join(workspace.folder, path), seconds, seconds)
@@ -31,11 +32,29 @@ async function stubProgram(script: string): Promise<FileTools> {
 
 describe('find_files', () => {
   test('F-802 ignore files hold without a repository, hidden files are listed, some folders never entered', async () => {
-    await putAll('a.ts', '.hidden/b.ts', 'debug.log', 'node_modules/x.js', 'sub/venv/y.py', '.git/config', 'sub/note.tmp', 'sub/.ignore')
+    await putAll(
+      'a.ts',
+      '.hidden/b.ts',
+      'debug.log',
+      'node_modules/x.js',
+      'sub/venv/y.py',
+      '.git/config',
+      'sub/note.tmp',
+      'sub/.ignore',
+    )
     await workspace.put('.gitignore', '*.log\n')
     await workspace.put('sub/.ignore', '*.tmp\n')
     expect(await find()).toEqual(['.gitignore', '.hidden/b.ts', 'a.ts', 'sub/.ignore'])
-    expect(await find({ no_ignore: true })).toEqual(['.gitignore', '.hidden/b.ts', 'a.ts', 'debug.log', 'node_modules/x.js', 'sub/.ignore', 'sub/note.tmp', 'sub/venv/y.py'])
+    expect(await find({ no_ignore: true })).toEqual([
+      '.gitignore',
+      '.hidden/b.ts',
+      'a.ts',
+      'debug.log',
+      'node_modules/x.js',
+      'sub/.ignore',
+      'sub/note.tmp',
+      'sub/venv/y.py',
+    ])
     expect(await find({ glob: '*.log' })).toEqual(['No files in . fit.'])
   })
 
@@ -47,7 +66,7 @@ describe('find_files', () => {
     expect(await find({ glob: '*.{md,ts}', query: 'readme' })).toEqual(['README.md'])
     expect(await find({ path: 'src', glob: 'user/*' })).toEqual(['src/user/Login.ts', 'src/user/login.md'])
     expect(await find({ type: 'md' })).toEqual(['README.md', 'src/user/login.md'])
-    expect((await failureOf(tools.call('find_files', { type: 'typoscript' }))).code).toBe('tool.invalid_arguments')
+    expect((await failureOf(tools.call('find_files', { type: 'no such' }))).code).toBe('tool.invalid_arguments')
     expect((await failureOf(tools.call('find_files', { type: 'jso' }))).message).toContain('json')
     expect(await codeOf(tools.call('find_files', { glob: 'a[b' }))).toBe('tool.invalid_arguments')
   })
@@ -66,7 +85,11 @@ describe('find_files', () => {
     await putAll('c', 'b', 'a', 'd')
     await Promise.all([touch('c', 2_000), touch('a', 1_000), touch('b', 1_000), touch('d', 3_000)])
     expect(await find({ sort: 'modified' })).toEqual(['d', 'c', 'a', 'b'])
-    expect(await find({ sort: 'modified', head_limit: 2, offset: 1 })).toEqual(['c', 'a', '[more; continue at offset 3]'])
+    expect(await find({ sort: 'modified', head_limit: 2, offset: 1 })).toEqual([
+      'c',
+      'a',
+      '[more; continue at offset 3]',
+    ])
   })
 
   test('F-803 a file as path, folders on request, and a missing path', async () => {
@@ -74,7 +97,12 @@ describe('find_files', () => {
     await mkdir(join(workspace.folder, 'hollow'))
     expect(await find({ path: 'src/y.ts' })).toEqual(['src/y.ts'])
     expect(await find({ include_dirs: true })).toEqual(['./', 'empty.txt', 'src/', 'src/a/', 'src/a/x.ts', 'src/y.ts'])
-    expect(await find({ include_dirs: true, path: 'src', query: 'src' })).toEqual(['src/', 'src/a/', 'src/a/x.ts', 'src/y.ts'])
+    expect(await find({ include_dirs: true, path: 'src', query: 'src' })).toEqual([
+      'src/',
+      'src/a/',
+      'src/a/x.ts',
+      'src/y.ts',
+    ])
     expect(await find({ include_dirs: true, type: 'ts' })).toEqual(['src/a/x.ts', 'src/y.ts'])
     expect(await codeOf(tools.call('find_files', { path: 'nowhere' }))).toBe('file.not_found')
   })
@@ -87,9 +115,23 @@ describe('find_files', () => {
   })
 
   test('K-10 odd names come back as they are', async () => {
-    const names = ['a b.txt', '日本語.txt', '😀.txt', `it's "q".txt`, '-rf', '$(x)`y`;&', 'C:\\Users\\unicorn', 'n'.repeat(255)]
+    const names = [
+      'a b.txt',
+      '日本語.txt',
+      '😀.txt',
+      `it's "q".txt`,
+      '-rf',
+      '$(x)`y`;&',
+      'C:\\Users\\unicorn',
+      'n'.repeat(255),
+    ]
     await putAll(...names, 'new\nline')
-    expect((await tools.text('find_files', { head_limit: 0 })).split('\n').filter((line) => names.includes(line)).sort()).toEqual([...names].sort())
+    expect(
+      (await tools.text('find_files', { head_limit: 0 }))
+        .split('\n')
+        .filter((line) => names.includes(line))
+        .sort(),
+    ).toEqual([...names].sort())
     await workspace.put('-rf', 'needle')
     await workspace.put('new\nline', 'needle')
     expect(await grep({ pattern: 'needle', path: '-rf' })).toBe('-rf:1\n>1| needle')
@@ -104,19 +146,25 @@ describe('find_files', () => {
     expect(await grep({ ...above, pattern: 'needle' })).not.toContain('lathe.db')
   })
 
-  test('FA-26 F-806 F-807 a walk without end stops with its budget, and at once with a stop', { timeout: 30_000 }, async () => {
-    const endless = await stubProgram(`while :; do printf './a\\000'; sleep 0.05; done`)
-    const root = await workspace.paths.resolve(workspace.place, '.')
-    const query = { root, includeDirs: false, noIgnore: false, limit: 1_000, offset: 0 }
-    const never = new AbortController().signal
-    const found = await findFiles(endless.program, { ...query, sort: 'path' }, never, performance.now() + 400)
-    expect([found.incomplete, found.entries.length > 0]).toEqual([true, true])
-    expect(await codeOf(findFiles(endless.program, { ...query, sort: 'modified' }, never, performance.now() + 400))).toBe('search.budget')
-    const stop = new AbortController()
-    const stopped = endless.call('find_files', {}, stop.signal)
-    setTimeout(() => stop.abort(new Error('stopped')), 50)
-    await expect(stopped).rejects.toThrow('stopped')
-  })
+  test(
+    'FA-26 F-806 F-807 a walk without end stops with its budget, and at once with a stop',
+    { timeout: 30_000 },
+    async () => {
+      const endless = await stubProgram(`while :; do printf './a\\000'; sleep 0.05; done`)
+      const root = await workspace.paths.resolve(workspace.place, '.')
+      const query = { root, includeDirs: false, noIgnore: false, limit: 1_000, offset: 0 }
+      const never = new AbortController().signal
+      const found = await findFiles(endless.program, { ...query, sort: 'path' }, never, performance.now() + 400)
+      expect([found.incomplete, found.entries.length > 0]).toEqual([true, true])
+      expect(
+        await codeOf(findFiles(endless.program, { ...query, sort: 'modified' }, never, performance.now() + 400)),
+      ).toBe('search.budget')
+      const stop = new AbortController()
+      const stopped = endless.call('find_files', {}, stop.signal)
+      setTimeout(() => stop.abort(new Error('stopped')), 50)
+      await expect(stopped).rejects.toThrow('stopped')
+    },
+  )
 
   test('FA-26 F-805 a page in path order does not wait for the rest of the walk', async () => {
     const slow = await stubProgram(`printf './a\\000./b\\000./c\\000'; sleep 600`)
@@ -129,14 +177,36 @@ describe('grep', () => {
     await workspace.put('b.ts', 'one\ntwo\nhit 3\nfour\nhit 5\nsix\nseven\neight\nnine\nhit 10\n')
     await workspace.put('a.ts', 'hit\r\n')
     expect(await grep({ pattern: 'hit', context_before: 1, context_after: 2 })).toBe(
-      ['a.ts:1', '>1| hit', 'b.ts:3', ' 2| two', '>3| hit 3', ' 4| four', 'b.ts:5', '>5| hit 5', ' 6| six', ' 7| seven', 'b.ts:10', ' 9| nine', '>10| hit 10'].join('\n'),
+      [
+        'a.ts:1',
+        '>1| hit',
+        'b.ts:3',
+        ' 2| two',
+        '>3| hit 3',
+        ' 4| four',
+        'b.ts:5',
+        '>5| hit 5',
+        ' 6| six',
+        ' 7| seven',
+        'b.ts:10',
+        ' 9| nine',
+        '>10| hit 10',
+      ].join('\n'),
     )
   })
 
   test('FA-28 F-812 three pages have every hit once', async () => {
-    for (const file of ['a', 'b', 'c', 'd', 'e']) await workspace.put(file, Array.from({ length: 50 }, (_, at) => `hit ${file}${at}`).join('\n'))
-    const pages = await Promise.all([0, 100, 200].map((offset) => grep({ pattern: '^hit', offset, context_before: 0, context_after: 0 })))
-    const hits = pages.flatMap((page) => page.split('\n').filter((line) => line.startsWith('>')).map((line) => line.split('| ')[1]))
+    for (const file of ['a', 'b', 'c', 'd', 'e'])
+      await workspace.put(file, Array.from({ length: 50 }, (_, at) => `hit ${file}${at}`).join('\n'))
+    const pages = await Promise.all(
+      [0, 100, 200].map((offset) => grep({ pattern: '^hit', offset, context_before: 0, context_after: 0 })),
+    )
+    const hits = pages.flatMap((page) =>
+      page
+        .split('\n')
+        .filter((line) => line.startsWith('>'))
+        .map((line) => line.split('| ')[1]),
+    )
     expect([hits.length, new Set(hits).size]).toEqual([250, 250])
     expect(pages[0]!.endsWith('[more; continue at offset 100]')).toBe(true)
     expect(pages[2]!.includes('continue')).toBe(false)
@@ -145,7 +215,10 @@ describe('grep', () => {
 
   test('FA-28 F-810 a bad pattern is refused with its reason, or taken letter for letter', async () => {
     await workspace.put('a', 'f(x)\n')
-    expect(await failureOf(tools.call('grep', { pattern: '(' }))).toMatchObject({ code: 'search.invalid_pattern', message: expect.stringContaining('unclosed group') })
+    expect(await failureOf(tools.call('grep', { pattern: '(' }))).toMatchObject({
+      code: 'search.invalid_pattern',
+      message: expect.stringContaining('unclosed group'),
+    })
     expect(await codeOf(tools.call('grep', { pattern: 'a\nb' }))).toBe('search.invalid_pattern')
     expect(await grep({ pattern: '(', fixed_strings: true })).toBe('a:1\n>1| f(x)')
     expect(await grep({ pattern: '-x', fixed_strings: true })).toContain('Nothing found')
@@ -157,7 +230,12 @@ describe('grep', () => {
     await workspace.put('.env.example', 'TOKEN=needle')
     for (const mode of ['content', 'count', 'files_with_matches']) {
       const text = await grep({ pattern: 'needle', output_mode: mode })
-      expect([mode, text.includes('.env.example'), text.endsWith('[2 secret files left out]'), /\.env(?!\.example)/.test(text)]).toEqual([mode, true, true, false])
+      expect([
+        mode,
+        text.includes('.env.example'),
+        text.endsWith('[2 secret files left out]'),
+        /\.env(?!\.example)/.test(text),
+      ]).toEqual([mode, true, true, false])
     }
     expect(await grep({ pattern: 'needle', path: '.env' })).toBe('.env:1\n>1| TOKEN=needle')
     expect(await grep({ pattern: 'needle', glob: '*.ts' })).not.toContain('secret')
@@ -169,7 +247,12 @@ describe('grep', () => {
     await workspace.put('large', `needle\n${'x'.repeat(2_000_000)}`)
     await workspace.put('utf16', Buffer.from('\ufeffneedle\r\n', 'utf16le'))
     await workspace.put('latin', Buffer.from('needle caf\xe9\n', 'latin1'))
-    expect((await grep({ pattern: 'needle', context_after: 0 })).split('\n')).toEqual(['latin:1', '>1| needle café', 'utf16:1', '>1| needle'])
+    expect((await grep({ pattern: 'needle', context_after: 0 })).split('\n')).toEqual([
+      'latin:1',
+      '>1| needle café',
+      'utf16:1',
+      '>1| needle',
+    ])
     expect(await grep({ pattern: 'needle', output_mode: 'count' })).toContain('total: 2 lines in 2 files')
     expect(await grep({ pattern: 'needle', path: 'early' })).toBe('early was not searched: it is binary.')
     expect(await grep({ pattern: '^needle', path: 'large', context_after: 0 })).toBe('large:1\n>1| needle')
@@ -184,7 +267,11 @@ describe('grep', () => {
     expect(text.length).toBeLessThanOrEqual(64_000)
     const shown = text.split('\n').filter((line) => line.startsWith('>')).length
     expect(text.endsWith(`[more; continue at offset ${shown}]`)).toBe(true)
-    expect((await grep({ pattern: 'NEEDLE', path: 'many', offset: shown, context_before: 0, context_after: 0 })).split('\n')[0]).toBe(`many:${shown + 1}`)
+    expect(
+      (await grep({ pattern: 'NEEDLE', path: 'many', offset: shown, context_before: 0, context_after: 0 })).split(
+        '\n',
+      )[0],
+    ).toBe(`many:${shown + 1}`)
   })
 
   test('F-814 files and counts come newest first', async () => {
@@ -193,14 +280,20 @@ describe('grep', () => {
     await workspace.put('same', 'x\n')
     await Promise.all([touch('old', 1_000), touch('new', 2_000), touch('same', 1_000)])
     expect(await grep({ pattern: 'x', output_mode: 'files_with_matches' })).toBe('new\nold\nsame')
-    expect(await grep({ pattern: 'x', output_mode: 'count' })).toBe('new: 1\nold: 2\nsame: 1\ntotal: 4 lines in 3 files')
-    expect(await grep({ pattern: 'x', output_mode: 'files_with_matches', head_limit: 1, offset: 1 })).toBe('old\n[more; continue at offset 2]')
+    expect(await grep({ pattern: 'x', output_mode: 'count' })).toBe(
+      'new: 1\nold: 2\nsame: 1\ntotal: 4 lines in 3 files',
+    )
+    expect(await grep({ pattern: 'x', output_mode: 'files_with_matches', head_limit: 1, offset: 1 })).toBe(
+      'old\n[more; continue at offset 2]',
+    )
   })
 
   test('F-815 nothing found says what was looked for, and in how many files', async () => {
     await putAll('a.ts', 'b.ts', 'c.md')
     expect(await grep({ pattern: 'zzz' })).toBe('Nothing found: "zzz" in ., 3 files searched.')
-    expect(await grep({ pattern: 'zzz', glob: '*.ts', output_mode: 'count' })).toBe('Nothing found: "zzz" in ., 2 files searched.')
+    expect(await grep({ pattern: 'zzz', glob: '*.ts', output_mode: 'count' })).toBe(
+      'Nothing found: "zzz" in ., 2 files searched.',
+    )
   })
 
   test('F-802 a glob does not lift the ignore rules', async () => {
@@ -208,21 +301,42 @@ describe('grep', () => {
     await workspace.put('a.log', 'needle')
     await workspace.put('b.txt', 'needle')
     expect(await grep({ pattern: 'needle', glob: '*.{log,txt}', output_mode: 'files_with_matches' })).toBe('b.txt')
-    expect(await grep({ pattern: 'needle', glob: '*.log', no_ignore: true, output_mode: 'files_with_matches' })).toBe('a.log')
-    expect(await grep({ pattern: 'NEEDLE', case_insensitive: true, type: 'txt', output_mode: 'files_with_matches' })).toBe('b.txt')
+    expect(await grep({ pattern: 'needle', glob: '*.log', no_ignore: true, output_mode: 'files_with_matches' })).toBe(
+      'a.log',
+    )
+    expect(
+      await grep({ pattern: 'NEEDLE', case_insensitive: true, type: 'txt', output_mode: 'files_with_matches' }),
+    ).toBe('b.txt')
   })
 
   test('FA-28 F-811 what the program could not read is counted', () => {
-    const stderr = 'rg: ./a b: Permission denied (os error 13)\nrg: ./sub: Permission denied (os error 13)\nWARNING: something else\n'
+    const stderr =
+      'rg: ./a b: Permission denied (os error 13)\nrg: ./sub: Permission denied (os error 13)\nWARNING: something else\n'
     expect(countUnreadable(stderr)).toBe(2)
   })
 
   test('F-816 time running out leaves what was found, marked', async () => {
-    const hit = JSON.stringify({ type: 'match', data: { path: { text: './a' }, lines: { text: 'x\n' }, line_number: 1, submatches: [{ start: 0, end: 1 }] } })
-    const slow = await stubProgram(`case "$*" in *--files*) exit 1;; esac\necho '{"type":"begin","data":{"path":{"text":"./a"}}}'\necho '${hit}'\nsleep 600`)
+    const hit = JSON.stringify({
+      type: 'match',
+      data: { path: { text: './a' }, lines: { text: 'x\n' }, line_number: 1, submatches: [{ start: 0, end: 1 }] },
+    })
+    const slow = await stubProgram(
+      `case "$*" in *--files*) exit 1;; esac\necho '{"type":"begin","data":{"path":{"text":"./a"}}}'\necho '${hit}'\nsleep 600`,
+    )
     const { searchText } = await import('../files/text-search.ts')
     const root = await workspace.paths.resolve(workspace.place, '.')
-    const query = { root, pattern: 'x', fixedStrings: false, caseInsensitive: false, noIgnore: false, before: 0, after: 0, limit: 10, offset: 0, charsMax: 1_000 }
+    const query = {
+      root,
+      pattern: 'x',
+      fixedStrings: false,
+      caseInsensitive: false,
+      noIgnore: false,
+      before: 0,
+      after: 0,
+      limit: 10,
+      offset: 0,
+      charsMax: 1_000,
+    }
     const found = await searchText(slow.program, query, new AbortController().signal, performance.now() + 500)
     expect([found.incomplete, found.hits.length]).toEqual([true, 1])
   })
@@ -231,10 +345,30 @@ describe('grep', () => {
 describe('globs', () => {
   test('F-801 what fits', () => {
     const fits = (glob: string, path: string) => parseGlob(glob).matches(path)
-    for (const [glob, path] of [['*.ts', 'a/b.ts'], ['**/*.ts', 'b.ts'], ['**/*.ts', 'a/c/b.ts'], ['a/**', 'a/b/c'], ['a/**/c', 'a/c'], ['?.[a-c]x', 'd.bx'], ['[!a]b', 'cb'], ['{src,lib}/*.{js,ts}', 'lib/x.ts'], ['.env*', 'sub/.env.local'], ['./a/*', 'a/b'], ['[]]', ']'], ['a/', 'a/']] as const) {
+    for (const [glob, path] of [
+      ['*.ts', 'a/b.ts'],
+      ['**/*.ts', 'b.ts'],
+      ['**/*.ts', 'a/c/b.ts'],
+      ['a/**', 'a/b/c'],
+      ['a/**/c', 'a/c'],
+      ['?.[a-c]x', 'd.bx'],
+      ['[!a]b', 'cb'],
+      ['{src,lib}/*.{js,ts}', 'lib/x.ts'],
+      ['.env*', 'sub/.env.local'],
+      ['./a/*', 'a/b'],
+      ['[]]', ']'],
+      ['a/', 'a/'],
+    ] as const) {
       expect([glob, path, fits(glob, path)]).toEqual([glob, path, true])
     }
-    for (const [glob, path] of [['*.ts', 'a.tsx'], ['src/*.ts', 'src/a/b.ts'], ['a/**', 'b/a/c'], ['?', 'ab'], ['[a-c]', 'd'], ['a/*', 'a/b/c']] as const) {
+    for (const [glob, path] of [
+      ['*.ts', 'a.tsx'],
+      ['src/*.ts', 'src/a/b.ts'],
+      ['a/**', 'b/a/c'],
+      ['?', 'ab'],
+      ['[a-c]', 'd'],
+      ['a/*', 'a/b/c'],
+    ] as const) {
       expect([glob, path, fits(glob, path)]).toEqual([glob, path, false])
     }
   })
@@ -243,9 +377,13 @@ describe('globs', () => {
     const glob = parseGlob(`${'*a'.repeat(60)}b/${'**/'.repeat(50)}x`)
     expect(glob.matches(`${'a'.repeat(250)}/${'a/'.repeat(250)}a`)).toBe(false)
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', '*', '/', '?') }), fc.string({ unit: fc.constantFrom('a', 'b', '/') }), (pattern, path) => {
-        expect(typeof parseGlob(pattern).matches(path)).toBe('boolean')
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom('a', '*', '/', '?') }),
+        fc.string({ unit: fc.constantFrom('a', 'b', '/') }),
+        (pattern, path) => {
+          expect(typeof parseGlob(pattern).matches(path)).toBe('boolean')
+        },
+      ),
     )
   })
 })
@@ -253,7 +391,9 @@ describe('globs', () => {
 test('FA-26 F-805 ten of many files come quickly', { timeout: 60_000 }, async () => {
   for (let folder = 0; folder < 40; folder++) {
     await mkdir(join(workspace.folder, `f${folder}`))
-    await Promise.all(Array.from({ length: 100 }, (_, at) => writeFile(join(workspace.folder, `f${folder}/x${at}.txt`), '')))
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) => writeFile(join(workspace.folder, `f${folder}/x${at}.txt`), '')),
+    )
   }
   expect(await find({ head_limit: 2 })).toEqual(['f0/x0.txt', 'f0/x1.txt', '[more; continue at offset 2]'])
   expect((await find({ head_limit: 1_000 })).length).toBe(1_001)

@@ -28,7 +28,12 @@ export class FileTools {
     this.program = new SearchProgram({ paths, env: testEnv, ...(program === undefined ? {} : { program }) })
     const differ = new Differ(workers, testEnv)
     const tools: Tool[] = [
-      createReadFileTool({ paths, states, reference: async (_, reference) => this.references.get(reference) ?? null, inContext: (_, callId) => !this.compacted.has(callId) }),
+      createReadFileTool({
+        paths,
+        states,
+        reference: async (_, reference) => this.references.get(reference) ?? null,
+        inContext: (_, callId) => !this.compacted.has(callId),
+      }),
       createWriteFileTool({ paths, states, gate, blobs, differ }),
       createEditFileTool({ paths, states, gate, blobs, differ, workers }),
       createFindFilesTool({ program: this.program }),

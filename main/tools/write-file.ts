@@ -23,7 +23,8 @@ export function createWriteFileTool(deps: WriteFileDeps): Tool<Input> {
   const paths = new JudgedPaths(deps.paths)
   return {
     name: 'write_file',
-    description: 'Makes a file, with its folders, or replaces the whole content of one that was read before. For a change of a part use edit_file.',
+    description:
+      'Makes a file, with its folders, or replaces the whole content of one that was read before. For a change of a part use edit_file.',
     input,
     concurrent: false,
     title: ({ path }) => titled('Write', path),
@@ -35,7 +36,11 @@ export function createWriteFileTool(deps: WriteFileDeps): Tool<Input> {
       const after = await contentFor(before, content)
       return {
         effects: [writeEffect(file)],
-        preview: { title: titled(file.kind === 'missing' ? 'Create' : 'Replace', file.shown), detail: await changePreview(deps.differ, whereItLeads(file), before, after, context.signal), detailKind: 'diff' },
+        preview: {
+          title: titled(file.kind === 'missing' ? 'Create' : 'Replace', file.shown),
+          detail: await changePreview(deps.differ, whereItLeads(file), before, after, context.signal),
+          detailKind: 'diff',
+        },
       }
     },
 
@@ -50,17 +55,28 @@ export function createWriteFileTool(deps: WriteFileDeps): Tool<Input> {
         const text = `No change: ${file.shown} already has this content.`
         return { text, isError: false, summary: text, view: { path: file.shown } }
       }
-      const changes = await deps.gate.commit(placeOf(context), [{ path: file, base, content: after }], { sessionId: context.sessionId, turnId: context.turnId, callId: context.callId, by: 'tool' }, context.signal)
+      const changes = await deps.gate.commit(
+        placeOf(context),
+        [{ path: file, base, content: after }],
+        { sessionId: context.sessionId, turnId: context.turnId, callId: context.callId, by: 'tool' },
+        context.signal,
+      )
       const text = `${before ? 'Replaced' : 'Created'} ${file.shown}: ${countLines(content)} lines, ${after.length.toLocaleString('en')} bytes.`
       return { text, isError: false, summary: text, view: { path: file.shown, line: 1 }, changes }
     },
   }
 
   /** Nothing that the session has not seen is replaced whole (F-502). */
-  async function checkSeen(file: FilePath, now: Uint8Array, version: string, { sessionId }: ToolContext): Promise<void> {
+  async function checkSeen(
+    file: FilePath,
+    now: Uint8Array,
+    version: string,
+    { sessionId }: ToolContext,
+  ): Promise<void> {
     const state = await deps.states.get(sessionId, file.key)
     if (!state) throw notRead(file.shown)
-    if (state.version !== version) throw await stale(file.shown, await deps.states.seenContent(state.version, deps.blobs), now)
+    if (state.version !== version)
+      throw await stale(file.shown, await deps.states.seenContent(state.version, deps.blobs), now)
   }
 }
 
