@@ -9,8 +9,10 @@ const schemas = new WeakMap<Tool, ToolSpecSchema>()
 export function schemaOf(tool: Tool): ToolSpecSchema {
   let schema = schemas.get(tool)
   if (!schema) {
-    const { $schema: _, ...made } = z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' }) as ToolSpecSchema & { $schema?: string }
-    schema = made as ToolSpecSchema
+    // Of the parsed value: what a preprocess step takes has no shape. There a field with a default counts as required.
+    const { $schema: _, ...made } = z.toJSONSchema(tool.input, { io: 'output', unrepresentable: 'any' }) as ToolSpecSchema & { $schema?: string }
+    const required = made.required?.filter((name) => made.properties?.[name]?.['default'] === undefined)
+    schema = { ...made, ...(required ? { required } : {}) }
     schemas.set(tool, schema)
   }
   return schema

@@ -5,7 +5,7 @@ import type { Rule } from '../../../preload/contract/items.ts'
 import type { Environment } from '../../exec/environment.ts'
 import type { Terminals } from '../../exec/terminals.ts'
 import type { Differ } from '../../files/diff.ts'
-import type { FileTree } from '../../files/tree.ts'
+import type { Paths } from '../../files/paths.ts'
 import type { ModelService } from '../../models/models.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
@@ -28,11 +28,9 @@ export type Services = {
   terminals: Terminals
   ownCommands: OwnCommands
   /** Ends the command of a tool call; false where none of it runs. */
-  stopToolCommand(itemId: string): boolean
-  /** The attachment of this session with that body; null where it has none (S-117). */
-  ownsBlob(sessionId: string, hash: string): Promise<{ mediaType: string } | null>
+  stopToolCommand(itemId: string): Promise<boolean>
   context: { report(sessionId: string): Promise<ContextReport> }
-  tree: FileTree
+  paths: Paths
   differ: Differ
   events: Broadcast<WorkbenchEvent>
   rules: { list(): readonly Rule[]; remove(id: string): Promise<void> }

@@ -64,7 +64,7 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
         return { itemId }
       },
       stopCommand: async ({ itemId }) => {
-        if (!services.ownCommands.stop(itemId) && !services.stopToolCommand(itemId)) {
+        if (!services.ownCommands.stop(itemId) && !(await services.stopToolCommand(itemId))) {
           throw new LatheError('exec.not_found', 'This command is no longer running.')
         }
         return ok

@@ -1,18 +1,20 @@
-/** Answers of the routes about the workbench: host, settings, workspaces, files, models, terminals, attachments, changes. */
+/** Answers of the routes about the workbench: host, settings, workspaces, models, terminals, attachments, changes. */
 import { createHash } from 'node:crypto'
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { attachmentBytesMax } from '../../../preload/contract/limits.ts'
+import type { Attachment, Item } from '../../../preload/contract/items.ts'
 import type { ChangeDiff, ProviderEntry } from '../../../preload/contract/routes.ts'
 import { patchText } from '../../files/diff.ts'
 import type { ProviderState } from '../../models/models.ts'
 import type { Handlers } from '../handlers.ts'
+import { currentBytes } from './file-answers.ts'
 import type { Services } from './services.ts'
 import { Uploads } from './uploads.ts'
 
 const ok = { ok: true } as const
 const never = () => new AbortController().signal
 
-export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'changes' | 'files' | 'models' | 'terminals'> {
+export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'changes' | 'models' | 'terminals'> {
   const { storage, settings, workspaces, models, terminals, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
@@ -53,18 +55,13 @@ export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 's
     attachments: {
       upload: (part) => uploads.add(part),
       read: async ({ sessionId, hash }) => {
-        const owned = await services.ownsBlob(sessionId, hash)
+        const owned = await attachmentOf(services, sessionId, hash)
         if (!owned) throw new LatheError('access.denied', 'This body is not one of this session.')
         return { data: Buffer.from(await storage.blobs.get(hash)).toString('base64'), mediaType: owned.mediaType }
       },
     },
     changes: {
       diff: ({ sessionId, changeId }, client) => changeDiff(services, sessionId, changeId, client.signal),
-    },
-    files: {
-      list: ({ workspace, path }, client) => services.tree.list(workspace, path, client.signal ?? never()),
-      read: ({ workspace, path }) => services.tree.read(workspace, path),
-      find: ({ workspace, query }, client) => services.tree.find(workspace, query, client.signal ?? never()),
     },
     models: {
       list: async ({ refresh }, client) => (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map(providerEntry),
@@ -111,6 +108,16 @@ function desktop(services: Services) {
   return services.desktop
 }
 
+/** The attachment of this session with that body; null where it has none (S-117). */
+async function attachmentOf(services: Services, sessionId: string, hash: string): Promise<Attachment | null> {
+  const among = (items: readonly Item[]) => items.flatMap((item) => (item.kind === 'user' ? item.attachments : [])).find((one) => one.hash === hash)
+  const actor = await services.sessions.actor(sessionId)
+  const { items, header, turn } = actor.published
+  const waiting = [...header.queue.followUps, ...(turn?.steers ?? [])].flatMap((one) => one.attachments)
+  const draft = (await services.storage.draft(sessionId))?.attachments ?? []
+  return among(items) ?? [...waiting, ...draft].find((one) => one.hash === hash) ?? among((await services.storage.contextItems(sessionId)).items) ?? null
+}
+
 async function changeDiff(services: Services, sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
   const change = await services.storage.change(sessionId, changeId)
   if (!change) throw new LatheError('request.invalid', 'There is no such change in this session.')
@@ -118,7 +125,7 @@ async function changeDiff(services: Services, sessionId: string, changeId: strin
   const [before, after] = await Promise.all([body(change.before), body(change.after)])
   const diff = await services.differ.diff(before, after, { signal })
   const header = (await services.sessions.open(sessionId)).header
-  const now = await services.tree.bytes(header.workspace, change.path).catch(() => null)
+  const now = await currentBytes(services.paths, header.workspace, change.path).catch(() => null)
   const nowHash = now === null ? null : createHash('sha256').update(now).digest('hex')
   const text = (bytes: Uint8Array | null) => (diff.binary || bytes === null ? null : new TextDecoder().decode(bytes))
   return {

@@ -1,0 +1,320 @@
+/** Builds the services of a data folder in order and disposes them in reverse; no logic of its own. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { WorkbenchEvent } from '../preload/contract/events.ts'
+import type { Rule } from '../preload/contract/items.ts'
+import { settleMs } from '../preload/contract/limits.ts'
+import type { HostInfo } from '../preload/contract/routes.ts'
+import { contextReport } from './agent/context-report.ts'
+import { systemPrompt } from './agent/system-prompt.ts'
+import { commandEffects } from './approvals/shell-command.ts'
+import { createEnvironment } from './exec/environment.ts'
+import { endAllProcesses } from './exec/process.ts'
+import { findShell } from './exec/shell.ts'
+import { createTerminals } from './exec/terminals.ts'
+import { Differ } from './files/diff.ts'
+import { CommitGate, settleOpenIntents } from './files/gate.ts'
+import { Paths } from './files/paths.ts'
+import { FileStates } from './files/read-state.ts'
+import { SearchProgram } from './files/search-program.ts'
+import { FileWorkers } from './files/worker-pool.ts'
+import { readProvidersConfig, type ProvidersConfig } from './models/config.ts'
+import { createModels } from './models/models.ts'
+import { Broadcast } from './platform/broadcast.ts'
+import { openConfig } from './platform/config.ts'
+import { secretVariables } from './platform/known-values.ts'
+import { createLog } from './platform/log.ts'
+import { createRedaction, type Redaction } from './platform/redaction.ts'
+import { StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { OwnCommands } from './sessions/own-commands.ts'
+import { Sessions } from './sessions/sessions.ts'
+import { SettingsStore } from './sessions/settings-store.ts'
+import { Slots } from './sessions/slots.ts'
+import { makeTitle } from './sessions/titling.ts'
+import { runAdmittedTurn } from './sessions/turn-runner.ts'
+import { Workspaces } from './sessions/workspaces.ts'
+import { openStorage } from './storage/open-storage.ts'
+import { createSecrets, type Keychain } from './storage/secrets.ts'
+import type { Storage } from './storage/storage.ts'
+import { createTools } from './tools/all-tools.ts'
+import { fileAnswers } from './transport/answers/file-answers.ts'
+import { listAnswers } from './transport/answers/list-answers.ts'
+import type { Desktop, Services } from './transport/answers/services.ts'
+import { sessionAnswers } from './transport/answers/session-answers.ts'
+import { workbenchAnswers } from './transport/answers/workbench-answers.ts'
+import type { Handlers } from './transport/handlers.ts'
+
+export type WorkbenchOptions = {
+  /** The data folder; the caller owns it (`acquireHome`). */
+  home: string
+  kind: HostInfo['kind']
+  version: string
+  /** Identity of this host as owner of the data folder. */
+  owner?: string
+  desktop?: Desktop | null
+  keychain?: Keychain
+  /** A host that stays makes titles by a model; a command line that ends with its turn takes the first words. */
+  lasting?: boolean
+}
+
+export type Workbench = {
+  handlers: Handlers
+  sessions: Sessions
+  storage: Storage
+  /** Settles what a crash left open; to be awaited before the first mutation. */
+  start(): Promise<void>
+  /** Draining, settling, ending processes, flushing, closing; idempotent (S-142). */
+  dispose(): Promise<void>
+}
+
+export async function createWorkbench(options: WorkbenchOptions): Promise<Workbench> {
+  const { home, kind, version, lasting = true } = options
+  const now = Date.now
+  const [storage, config] = await Promise.all([openStorage({ home, ...(options.owner === undefined ? {} : { owner: options.owner }) }), openConfig(join(home, 'config.json'))])
+  const secrets = createSecrets({ home, keychain: options.keychain })
+  const settings = new SettingsStore(storage)
+  let rules: Rule[] = []
+  await Promise.all([settings.load(), storage.rules().then((stored) => (rules = stored))])
+
+  const events = new Broadcast<WorkbenchEvent>(aboutOf)
+  const redactions = currentRedaction(secrets)
+  await redactions.refresh()
+  const log = createLog({ home, redact: (line) => redactions.get().text(line) })
+
+  let providers = readProvidersConfig(config.content)
+  config.onChange(() => {
+    providers = readProvidersConfig(config.content)
+    events.send({ type: 'models.changed' })
+    events.send(hostChanged())
+  })
+  const models = createModels({
+    config: () => providers,
+    secret: (provider) => secrets.get(`provider.${provider}`),
+    log: (entry) => log.warn('A model request failed', entry),
+  })
+  const chooseModel = (name: string | null) => models.choose(name ?? settings.get().model).model
+
+  const environment = createEnvironment({
+    host: process.env,
+    settings: () => ({ denied: keyVariables(providers), passed: names(config.content['exec.passEnv']), added: {} }),
+    notice: (text) => log.warn(text),
+  })
+  const shellName = async (workspace: string) => {
+    const env = await environment.forProgram(workspace)
+    return (await findShell(env, undefined, (settings.get()['exec.shell'] ?? undefined) as never)).name
+  }
+
+  const fileStates = new StoredFileStates(storage)
+  const intents = new StoredIntents(storage, fileStates)
+  const states = new FileStates(fileStates)
+  const paths = new Paths({ dataFolder: home })
+  const workers = new FileWorkers()
+  const gate = new CommitGate({ paths, blobs: storage.blobs, states, intents })
+  const differ = new Differ(workers, programEnvironment())
+  const program = new SearchProgram({ paths, env: programEnvironment() })
+
+  const tools = createTools({
+    paths, states, gate, blobs: storage.blobs, differ, workers, program,
+    shell: {
+      paths, environment, blobs: storage.blobs,
+      dataFolder: home,
+      spoolFolder: join(home, 'tmp', 'exec'),
+      preferredShell: () => settings.get()['exec.shell'],
+      isTrusted: () => true,
+      redaction: () => redactions.get(),
+      admitAddress: async () => {},
+    },
+  })
+  const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
+
+  const sessions: Sessions = new Sessions({
+    storage,
+    settings: () => settings.get(),
+    rules: () => rules,
+    chooseModel,
+    startTurn: (actor) => {
+      if (!actor.handle) return
+      void runAdmittedTurn(actor, actor.handle, {
+        storage,
+        models,
+        tools: (current) => tools.registry(current),
+        slots,
+        settings: () => settings.get(),
+        shellName: () => shellName(actor.peek().view.header.workspace).catch(() => 'none'),
+        redaction: () => redactions.get(),
+        now,
+      })
+    },
+    afterSettle: (actor) => {
+      const { header, items } = actor.published
+      if (!settings.get()['titles.auto'] || header.lastOutcome !== 'completed' || !['default', 'provisional', 'fallback'].includes(header.titleSource)) return
+      if (!lasting || !header.lastTurnId) return
+      const model = providers.auxModel ?? actor.published.turns.at(-1)?.model
+      if (model === undefined) return
+      void makeTitle(items, model, models.forTurn(), actor.id).then(async (titled) => {
+        if (titled) await actor.command({ type: 'title', title: redactions.get().text(titled.title), source: titled.source, rev: header.rev }).catch(() => {})
+      })
+    },
+    entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
+    entryRemoved: (id) => events.send({ type: 'entry.removed', id }),
+    rulesChanged: () => {
+      void storage.rules().then((stored) => {
+        rules = stored
+        events.send({ type: 'rules.changed', rules })
+      })
+    },
+    notify: (actor, effect) => {
+      if (effect.do === 'withdrawNotification') events.send({ type: 'notification.removed', key: `${actor.id}:${effect.itemId}` })
+      else if (!actor.published.header.muted) {
+        events.send({ type: 'notification.put', key: `${actor.id}:${effect.itemId ?? effect.kind}`, sessionId: actor.id, kind: effect.kind, title: actor.published.header.title, ...(effect.itemId === undefined ? {} : { itemId: effect.itemId }) })
+      }
+    },
+    log: (level, message, fields) => log[level](message, fields),
+    now,
+  })
+
+  const workspaces = new Workspaces({
+    storage,
+    demoSource: fileURLToPath(new URL(import.meta.url.includes('/out/') ? '../../assets/demo-workspace' : '../assets/demo-workspace', import.meta.url)),
+    // Beside the data folder, which no tool may touch.
+    demoFolder: `${home}-demo`,
+    changed: (workspace) => events.send({ type: 'workspace.changed', workspace }),
+    now,
+  })
+  const terminals = createTerminals({ environment, scrollback: () => settings.get()['terminal.scrollback'] })
+  terminals.onChange((change) => events.send({ type: 'terminal.changed', ...change }))
+  const ownCommands = new OwnCommands({
+    sessions,
+    environment,
+    spoolFolder: join(home, 'tmp', 'exec'),
+    settings: () => settings.get(),
+    classify: async (command, folder) =>
+      commandEffects(command, {
+        shell: await shellName(folder),
+        folder,
+        workspace: folder,
+        home: homedir(),
+        dataFolder: home,
+        trusted: false,
+        resolve: (absolute) => paths.resolve({ sessionId: 'person', workspace: folder, extraFolders: [] }, absolute),
+      }),
+    redact: (text) => redactions.get().text(text),
+  })
+
+  function banner(): string | null {
+    const { problem } = config
+    if (storage.condition.kind === 'set_aside') return `The database was damaged and set aside as ${storage.condition.kept}. Lathe began a new one.`
+    if (storage.condition.kind === 'newer') return 'This data folder was written by a newer version of Lathe. It is open for reading only.'
+    return problem ? `${problem.file}, line ${problem.line}: ${problem.message} The last good configuration is used.` : null
+  }
+  const hostChanged = (): WorkbenchEvent => ({ type: 'host.changed', state: 'ready', slowSaving: false, freeDisk: null, banner: banner() })
+
+  const services: Services = {
+    storage, sessions, settings, workspaces, models, config, secrets, environment, terminals, ownCommands, paths, differ, events,
+    stopToolCommand: (itemId) => tools.stopCommand(itemId),
+    context: {
+      report: async (sessionId) => {
+        const { header } = await sessions.open(sessionId)
+        const { items, turns } = await storage.contextItems(sessionId)
+        const registry = tools.registry(settings.get())
+        const prompt = await systemPrompt({ workspace: header.workspace, tools: registry.tools.map((tool) => tool.name), shell: await shellName(header.workspace).catch(() => 'none') })
+        return contextReport({ model: turns.at(-1)?.model ?? header.model, figures: header.context, prompt, tools: registry.tools, items, turns })
+      },
+    },
+    rules: {
+      list: () => rules,
+      remove: async (id) => {
+        await storage.removeRule(id)
+        rules = rules.filter((rule) => rule.id !== id)
+        events.send({ type: 'rules.changed', rules })
+      },
+    },
+    desktop: options.desktop ?? null,
+    hostInfo: () => ({
+      kind,
+      version,
+      platform: process.platform,
+      home: homedir(),
+      dataFolder: home,
+      capabilities: options.desktop ? ['open_folder_dialog', 'reveal', 'open_external', ...(options.keychain ? (['keychain'] as const) : []), 'windows'] : [],
+      banner: banner(),
+    }),
+    now,
+  }
+
+  let disposing: Promise<void> | null = null
+  return {
+    handlers: {
+      ...sessionAnswers(services),
+      ...listAnswers(services),
+      ...workbenchAnswers(services),
+      ...fileAnswers({ paths, program, knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path) }),
+    },
+    sessions,
+    storage,
+    start: async () => {
+      await settleOpenIntents(intents).catch((error: unknown) => log.error('Open file intents could not be settled', { error: String(error) }))
+      await sessions.recoverAll()
+    },
+    dispose: () =>
+      (disposing ??= (async () => {
+        await sessions.close(settleMs)
+        await Promise.all(terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})))
+        await endAllProcesses()
+        await fileStates.flush()
+        await workers.dispose()
+        config.dispose()
+        await log.flush()
+        await storage.close()
+      })()),
+  }
+}
+
+/** What a workbench event is about: a newer one of the same replaces an older that waits. */
+function aboutOf(event: WorkbenchEvent): string {
+  switch (event.type) {
+    case 'entry.put':
+      return `entry ${event.entry.id}`
+    case 'entry.removed':
+      return `entry ${event.id}`
+    case 'workspace.changed':
+      return `workspace ${event.workspace.path}`
+    case 'terminal.changed':
+      return `terminal ${event.terminal?.id ?? event.removed}`
+    case 'files.changed':
+      return `files ${event.workspace}`
+    case 'notification.put':
+    case 'notification.removed':
+      return `notification ${event.key}`
+    default:
+      return event.type
+  }
+}
+
+/** Variables that hold the keys of configured providers: no child process gets them (X-106). */
+function keyVariables(providers: ProvidersConfig): string[] {
+  return [...providers.providers.values()].flatMap((provider) => [provider.apiKeyEnv, provider.usualKeyEnv].filter((name) => name !== undefined))
+}
+
+/** What ripgrep and git get of the host's environment: where programs and the person's own ignore files are. */
+function programEnvironment(): Record<string, string> {
+  const wanted = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA', 'SystemRoot', 'LANG']
+  return Object.fromEntries(wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])))
+}
+
+function names(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+}
+
+/** The redaction of everything known to be secret now: variables of the environment, stored keys. */
+function currentRedaction(secrets: { list(): Promise<string[]>; get(name: string): Promise<string | null> }): { get(): Redaction; refresh(): Promise<void> } {
+  let redaction = createRedaction({ known: secretVariables(process.env), loose: false })
+  return {
+    get: () => redaction,
+    refresh: async () => {
+      const stored = await Promise.all((await secrets.list().catch(() => [])).map(async (name) => ({ name, value: await secrets.get(name).catch(() => null) })))
+      redaction = createRedaction({ known: [...secretVariables(process.env), ...stored.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]))], loose: false })
+    },
+  }
+}
