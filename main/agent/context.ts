@@ -8,7 +8,9 @@ export type Bodies = { results: ReadonlyMap<string, string>; attachments: Readon
 
 /** Hashes `projectItems` will ask for. */
 export function neededBodies(items: readonly Item[]): { results: string[]; attachments: Attachment[] } {
-  const results = items.flatMap((item) => (item.kind === 'tool' && item.contextual && item.resultRef ? [item.resultRef] : []))
+  const results = items.flatMap((item) =>
+    item.kind === 'tool' && item.contextual && item.resultRef ? [item.resultRef] : [],
+  )
   const attachments = items.flatMap((item) => (item.kind === 'user' && item.contextual ? item.attachments : []))
   return { results, attachments }
 }
@@ -37,11 +39,21 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
       if (step?.id !== item.stepId || step.results.length > 0) close()
       step ??= { id: item.stepId, parts: [], results: [] }
       step.parts.push({ type: 'text', text: item.text })
-    } else if (item.kind === 'tool' && item.state !== 'proposed' && item.state !== 'waiting' && item.state !== 'running') {
+    } else if (
+      item.kind === 'tool' &&
+      item.state !== 'proposed' &&
+      item.state !== 'waiting' &&
+      item.state !== 'running'
+    ) {
       if (step?.id !== item.stepId) close()
       step ??= { id: item.stepId, parts: [], results: [] }
       step.parts.push({ type: 'call', callId: item.callId, name: item.name, args: item.args })
-      step.results.push({ callId: item.callId, name: item.name, text: resultText(item, bodies), isError: item.state !== 'ok' })
+      step.results.push({
+        callId: item.callId,
+        name: item.name,
+        text: resultText(item, bodies),
+        isError: item.state !== 'ok',
+      })
     }
   }
   close()
@@ -51,7 +63,8 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
 /** What the model is told of a call that has ended (C-31): its result, or why there is none. */
 export function resultText(item: ItemOf<'tool'>, bodies: Bodies): string {
   if (item.state === 'cancelled') return 'This call was cancelled before it finished.'
-  if (item.state === 'unknown') return `${item.summary ? `${item.summary}\n` : ''}The outcome of this call is unknown: it may or may not have taken effect. Check before repeating it.`
+  if (item.state === 'unknown')
+    return `${item.summary ? `${item.summary}\n` : ''}The outcome of this call is unknown: it may or may not have taken effect. Check before repeating it.`
   const whole = item.resultRef === undefined ? undefined : bodies.results.get(item.resultRef)
   return whole ?? (item.summary || '(no output)')
 }
@@ -61,10 +74,23 @@ export function userParts(text: string, attachments: readonly Attachment[], bodi
   const parts: UserPart[] = []
   for (const attachment of attachments) {
     const bytes = bodies.attachments.get(attachment.hash)
-    if (!bytes) parts.push({ type: 'text', text: `<attachment name=${JSON.stringify(attachment.name)}>The file is no longer there.</attachment>` })
-    else if (/^image\/(png|jpeg|gif|webp)$/.test(attachment.mediaType)) parts.push({ type: 'image', mediaType: attachment.mediaType, data: bytes })
-    else if (isText(bytes)) parts.push({ type: 'text', text: `<attachment name=${JSON.stringify(attachment.name)}>\n${clipText(new TextDecoder().decode(bytes))}\n</attachment>` })
-    else parts.push({ type: 'text', text: `<attachment name=${JSON.stringify(attachment.name)} type=${JSON.stringify(attachment.mediaType)} bytes="${attachment.bytes}">This file is not text and is not shown.</attachment>` })
+    if (!bytes)
+      parts.push({
+        type: 'text',
+        text: `<attachment name=${JSON.stringify(attachment.name)}>The file is no longer there.</attachment>`,
+      })
+    else if (/^image\/(png|jpeg|gif|webp)$/.test(attachment.mediaType))
+      parts.push({ type: 'image', mediaType: attachment.mediaType, data: bytes })
+    else if (isText(bytes))
+      parts.push({
+        type: 'text',
+        text: `<attachment name=${JSON.stringify(attachment.name)}>\n${clipText(new TextDecoder().decode(bytes))}\n</attachment>`,
+      })
+    else
+      parts.push({
+        type: 'text',
+        text: `<attachment name=${JSON.stringify(attachment.name)} type=${JSON.stringify(attachment.mediaType)} bytes="${attachment.bytes}">This file is not text and is not shown.</attachment>`,
+      })
   }
   if (text !== '' || parts.length === 0) parts.push({ type: 'text', text })
   return parts

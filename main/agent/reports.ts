@@ -5,7 +5,14 @@ import type { ChangedFile, ContextFigures, Ending, Usage } from '../../preload/c
 import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
 
 /** What ended a tool call, as the card shows it. */
-export type ToolEnd = { state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'; code?: string | undefined; summary: string; /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined; view: ToolView | null; durationMs: number | null }
+export type ToolEnd = {
+  state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'
+  code?: string | undefined
+  summary: string
+  /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined
+  view: ToolView | null
+  durationMs: number | null
+}
 
 export type Report =
   | { type: 'preparing' }
@@ -16,7 +23,18 @@ export type Report =
   | { type: 'streamClosed' }
   | { type: 'discarded' }
   | { type: 'reading'; percent: number | null }
-  | { type: 'wait'; wait: { code: string; provider: string; label: string; until: number | null; untilKind: 'reset' | 'retry'; attempt: number; of: number } | null }
+  | {
+      type: 'wait'
+      wait: {
+        code: string
+        provider: string
+        label: string
+        until: number | null
+        untilKind: 'reset' | 'retry'
+        attempt: number
+        of: number
+      } | null
+    }
   | { type: 'notice'; level: 'info' | 'warning'; text: string }
   | { type: 'toolProposed'; itemId: string; callId: string; name: string; title: string; args: unknown }
   | { type: 'toolReady'; ticket: string; itemId: string; tool: string; title: string; plan: CallPlan; argsHash: string }
@@ -26,7 +44,17 @@ export type Report =
   | { type: 'asked'; ticket: string; itemId: string; question: Question }
   | { type: 'planned'; plan: Plan }
   | { type: 'usage'; turn: Usage; context: ContextFigures; rate: number | null }
-  | { type: 'stepEnded'; stepId: string; finish: 'stop' | 'tools' | 'length' | 'aborted' | 'error'; usage: Usage | null; turn: Usage; context: ContextFigures; firstTokenMs: number | null; streamedMs: number; servedBy: string | null }
+  | {
+      type: 'stepEnded'
+      stepId: string
+      finish: 'stop' | 'tools' | 'length' | 'aborted' | 'error'
+      usage: Usage | null
+      turn: Usage
+      context: ContextFigures
+      firstTokenMs: number | null
+      streamedMs: number
+      servedBy: string | null
+    }
   | { type: 'boundary' }
   | { type: 'mayEnd'; ending: Ending }
   | { type: 'failed'; error: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined } }

@@ -6,7 +6,15 @@ import { errorBody } from '../../preload/contract/errors.ts'
 import { noUsage } from '../../preload/contract/fold.ts'
 import { outputContinuationsMax } from '../../preload/contract/limits.ts'
 import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
-import type { AssistantPart, ModelError, ModelInfo, ModelMessage, Models, ModelUsage, ToolSpec } from '../models/model.ts'
+import type {
+  AssistantPart,
+  ModelError,
+  ModelInfo,
+  ModelMessage,
+  Models,
+  ModelUsage,
+  ToolSpec,
+} from '../models/model.ts'
 import type { RedactionStream } from '../platform/redaction.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import { userParts, type Bodies } from './context.ts'
@@ -36,7 +44,8 @@ type Step = {
 
 const askAgain = 'Your last reply was empty. Give your answer to the person now.'
 const goOn = 'Your reply was cut off by the output limit. Continue exactly where it ended, without repeating anything.'
-const closing = 'You have reached the limit of steps of this turn. Without calling tools, say what is done and what is still open.'
+const closing =
+  'You have reached the limit of steps of this turn. Without calling tools, say what is done and what is still open.'
 const malformedStepsMax = 3
 const pausesMax = 5
 
@@ -54,7 +63,11 @@ export async function runTurn(input: TurnInput): Promise<void> {
 
 async function loop(input: TurnInput): Promise<void> {
   const { port } = input
-  const tools = input.registry.tools.map((tool): ToolSpec => ({ name: tool.name, description: tool.description, parameters: schemaOf(tool) }))
+  const tools = input.registry.tools.map((tool): ToolSpec => ({
+    name: tool.name,
+    description: tool.description,
+    parameters: schemaOf(tool),
+  }))
   const messages: ModelMessage[] = [{ role: 'system', text: input.system }, ...input.history]
   const tally = new Tally(input.model)
   let finishedTool = false
@@ -70,7 +83,12 @@ async function loop(input: TurnInput): Promise<void> {
     await port.report({ type: 'stepStarted', stepId, step, model: input.model.name })
     if (port.signal.aborted) return
 
-    const reply = await answer(input, { messages: last ? [...messages, user(closing)] : messages, tools: last ? [] : tools, tally, left })
+    const reply = await answer(input, {
+      messages: last ? [...messages, user(closing)] : messages,
+      tools: last ? [] : tools,
+      tally,
+      left,
+    })
     const ended = port.report({
       type: 'stepEnded',
       stepId,
@@ -103,7 +121,14 @@ async function loop(input: TurnInput): Promise<void> {
       finishedTool = true
       messages.push({ role: 'tool', results })
       if (malformed >= malformedStepsMax) {
-        await port.report({ type: 'failed', error: { code: 'provider.no_response', message: 'The model made unusable tool calls three times in a row.', hint: 'Try again, or choose another model.' } })
+        await port.report({
+          type: 'failed',
+          error: {
+            code: 'provider.no_response',
+            message: 'The model made unusable tool calls three times in a row.',
+            hint: 'Try again, or choose another model.',
+          },
+        })
         return
       }
       continue
@@ -120,23 +145,37 @@ async function loop(input: TurnInput): Promise<void> {
       await port.report({ type: 'notice', level: 'info', text: 'The model ended without a final answer.' })
       if (await mayEnd(input, messages, 'no_final_text')) return
     } else {
-      await port.report({ type: 'failed', error: { code: 'provider.no_response', message: `${input.model.label} gave no answer, twice.` } })
+      await port.report({
+        type: 'failed',
+        error: { code: 'provider.no_response', message: `${input.model.label} gave no answer, twice.` },
+      })
       return
     }
   }
 }
 
 /** Asks the session to end; hands pending steers to the model instead where there are some (T-36). */
-async function mayEnd(input: TurnInput, messages: ModelMessage[], ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit'): Promise<boolean> {
+async function mayEnd(
+  input: TurnInput,
+  messages: ModelMessage[],
+  ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit',
+): Promise<boolean> {
   const answer = await input.port.report({ type: 'mayEnd', ending })
   if (!answer || answer.ended) return true
   await appendSteers(messages, answer.steers, input)
   return false
 }
 
-async function appendSteers(messages: ModelMessage[], steers: readonly { text: string; attachments: { hash: string; name: string; mediaType: string; bytes: number }[] }[], input: TurnInput): Promise<void> {
+async function appendSteers(
+  messages: ModelMessage[],
+  steers: readonly { text: string; attachments: { hash: string; name: string; mediaType: string; bytes: number }[] }[],
+  input: TurnInput,
+): Promise<void> {
   for (const steer of steers) {
-    messages.push({ role: 'user', parts: userParts(steer.text, steer.attachments, await input.loadBodies(steer.attachments)) })
+    messages.push({
+      role: 'user',
+      parts: userParts(steer.text, steer.attachments, await input.loadBodies(steer.attachments)),
+    })
   }
 }
 
@@ -144,14 +183,23 @@ async function appendSteers(messages: ModelMessage[], steers: readonly { text: s
  * A step's answer: paused output is sent back (M-51), output cut by the limit is continued (T-166), an empty answer is
  * asked for once more (T-163). Text that was continued stays one item.
  */
-async function answer(input: TurnInput, what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally; left: { continuations: number; pauses: number } }): Promise<Step> {
+async function answer(
+  input: TurnInput,
+  what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally; left: { continuations: number; pauses: number } },
+): Promise<Step> {
   const { left } = what
   left.pauses = pausesMax
   let reply = await request(input, what)
-  const goesOn = () => !input.port.signal.aborted && reply.calls.length === 0 && ((reply.finish === 'length' && left.continuations-- > 0) || (reply.finish === 'paused' && left.pauses-- > 0))
+  const goesOn = () =>
+    !input.port.signal.aborted &&
+    reply.calls.length === 0 &&
+    ((reply.finish === 'length' && left.continuations-- > 0) || (reply.finish === 'paused' && left.pauses-- > 0))
   while (goesOn()) {
     const instruction = reply.finish === 'length' ? [user(goOn)] : []
-    const more = await request(input, { ...what, messages: [...what.messages, ...assistant(reply.parts), ...instruction] })
+    const more = await request(input, {
+      ...what,
+      messages: [...what.messages, ...assistant(reply.parts), ...instruction],
+    })
     reply = { ...more, parts: joinText([...reply.parts, ...more.parts]), text: reply.text + more.text }
   }
   if (reply.finish === 'stop' && reply.text.trim() === '' && reply.calls.length === 0 && !input.port.signal.aborted) {
@@ -161,7 +209,10 @@ async function answer(input: TurnInput, what: { messages: ModelMessage[]; tools:
 }
 
 /** One model request, streamed into the transcript. */
-async function request(input: TurnInput, what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally }): Promise<Step> {
+async function request(
+  input: TurnInput,
+  what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally },
+): Promise<Step> {
   const { port, model } = input
   const signal = port.requestSignal()
   const step: Step = { finish: 'error', parts: [], calls: [], text: '', usage: null, error: null }
@@ -169,7 +220,15 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
   const show = new Shown(input, tally)
   tally.begin(port.now())
   const stream = input.models.stream(
-    { model: model.name, messages: what.messages, tools: what.tools, ...(input.effort === null ? {} : { effort: input.effort }), maxOutput: model.maxOutput, sessionId: port.sessionId, interactive: true },
+    {
+      model: model.name,
+      messages: what.messages,
+      tools: what.tools,
+      ...(input.effort === null ? {} : { effort: input.effort }),
+      maxOutput: model.maxOutput,
+      sessionId: port.sessionId,
+      interactive: true,
+    },
     signal,
   )
   for await (const event of stream) {
@@ -225,7 +284,12 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
         break
       case 'finish':
         // Complete calls with reason `stop` count as `tools` (M-48); calls cut by the output limit came as invalid ones.
-        step.finish = step.calls.length > 0 ? 'tools' : event.reason === 'length' || event.reason === 'paused' ? event.reason : 'stop'
+        step.finish =
+          step.calls.length > 0
+            ? 'tools'
+            : event.reason === 'length' || event.reason === 'paused'
+              ? event.reason
+              : 'stop'
         break
       case 'error':
         step.error = event.error
@@ -236,7 +300,13 @@ async function request(input: TurnInput, what: { messages: ModelMessage[]; tools
   tally.end(step.usage, port.now())
   if (step.error?.code === 'provider.stopped' || signal.aborted) {
     // An aborted request's calls are incomplete and never run (T-121).
-    return { ...step, finish: 'aborted', error: null, calls: [], parts: step.parts.filter((part) => part.type !== 'call') }
+    return {
+      ...step,
+      finish: 'aborted',
+      error: null,
+      calls: [],
+      parts: step.parts.filter((part) => part.type !== 'call'),
+    }
   }
   return step
 }
@@ -251,7 +321,13 @@ function failureOf(error: ModelError) {
     'provider.malformed_calls': 'provider.no_response',
   } as const
   const code = outside[error.code as keyof typeof outside] ?? error.code
-  return { code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }), ...(error.detail === undefined ? {} : { detail: error.detail }), ...(error.retryAt === undefined ? {} : { retryAt: error.retryAt }) }
+  return {
+    code,
+    message: error.message,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(error.detail === undefined ? {} : { detail: error.detail }),
+    ...(error.retryAt === undefined ? {} : { retryAt: error.retryAt }),
+  }
 }
 
 /** What is shown of a reply while it streams: without secrets, also where one comes in two pieces (Z-103). */
@@ -273,7 +349,8 @@ class Shown {
     this.redaction ??= this.input.redaction.stream()
     this.tally.delta(port.now())
     this.send(this.redaction.push(delta))
-    if (this.tally.dueForReport(port.now())) void port.report({ type: 'usage', turn: this.tally.usage, context: this.tally.context, rate: this.tally.rate })
+    if (this.tally.dueForReport(port.now()))
+      void port.report({ type: 'usage', turn: this.tally.usage, context: this.tally.context, rate: this.tally.rate })
   }
 
   /** Sends what was held back as the possible beginning of a secret. */
@@ -315,7 +392,10 @@ function usageOf(usage: ModelUsage, model: ModelInfo): Usage {
   const { price } = model
   const cost =
     price && usage.input !== null && usage.output !== null
-      ? ((usage.input - (usage.cacheRead ?? 0)) * price.input + (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input) + usage.output * price.output) / 1_000_000
+      ? ((usage.input - (usage.cacheRead ?? 0)) * price.input +
+          (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input) +
+          usage.output * price.output) /
+        1_000_000
       : null
   return { ...usage, cost }
 }

@@ -22,7 +22,11 @@ const agent = `You are the agent of Lathe, a workbench for programmers. A person
 const progress = `For work of three or more steps, write a plan with update_plan and keep it true as you go. Before a group of calls, say in one short sentence what you are about to do. When you are done, close with what changed and how you know that it works.`
 
 /** Sections for one turn; `tools` are the names really offered (C-14). */
-export async function systemPrompt(input: { workspace: string; tools: readonly string[]; shell: string }): Promise<PromptSection[]> {
+export async function systemPrompt(input: {
+  workspace: string
+  tools: readonly string[]
+  shell: string
+}): Promise<PromptSection[]> {
   const instructions = await workspaceInstructions(input.workspace)
   return [
     { name: 'Agent', text: agent },
@@ -44,9 +48,16 @@ function environment(input: { workspace: string; shell: string }): string {
 
 function toolContract(tools: ReadonlySet<string>): string {
   const rules: string[] = []
-  if (tools.has('grep') || tools.has('find_files')) rules.push('Find with find_files and grep before you read; read the part you need.')
-  if (tools.has('edit_file')) rules.push('Change files with edit_file: old_text is copied exactly from the file and long enough to be unique. Use write_file for new files.')
-  if (tools.has('shell')) rules.push('Use the shell for tests, builds, version control and scripts, not for reading, searching or editing files. Use non-interactive flags; nobody can type into it.')
+  if (tools.has('grep') || tools.has('find_files'))
+    rules.push('Find with find_files and grep before you read; read the part you need.')
+  if (tools.has('edit_file'))
+    rules.push(
+      'Change files with edit_file: old_text is copied exactly from the file and long enough to be unique. Use write_file for new files.',
+    )
+  if (tools.has('shell'))
+    rules.push(
+      'Use the shell for tests, builds, version control and scripts, not for reading, searching or editing files. Use non-interactive flags; nobody can type into it.',
+    )
   rules.push('Calls that do not depend on one another may go out together.')
   return rules.map((rule) => `- ${rule}`).join('\n')
 }
@@ -55,7 +66,8 @@ function toolContract(tools: ReadonlySet<string>): string {
 async function workspaceInstructions(workspace: string): Promise<PromptSection[]> {
   for (const name of instructionFiles) {
     const text = await readHead(join(workspace, name))
-    if (text !== null && text.trim() !== '') return [{ name: `Instructions of this workspace (${name})`, text: text.trim() }]
+    if (text !== null && text.trim() !== '')
+      return [{ name: `Instructions of this workspace (${name})`, text: text.trim() }]
   }
   return []
 }

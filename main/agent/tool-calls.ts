@@ -37,7 +37,15 @@ const resultCap = 16_000
 const liveOutputMax = 512 * 1024
 const retryHint = 'Work out why before trying something different.'
 
-type Prepared = { call: ModelCall; itemId: string; tool: Tool | null; input: unknown; fault: ErrorBody | null; title: string; ticket: Promise<Awaited<ReturnType<TurnPort['ticket']>>> }
+type Prepared = {
+  call: ModelCall
+  itemId: string
+  tool: Tool | null
+  input: unknown
+  fault: ErrorBody | null
+  title: string
+  ticket: Promise<Awaited<ReturnType<TurnPort['ticket']>>>
+}
 
 /** Proposes every call, then runs them. Resolves with the results in call order; each is durable when it resolves. */
 export async function runCalls(calls: readonly ModelCall[], input: CallsInput): Promise<ToolResultPart[]> {
@@ -64,7 +72,14 @@ function prepare(call: ModelCall, { port, registry, redaction }: CallsInput): Pr
   const title = redaction.text(titleOf(tool, parsed, call)).slice(0, toolTitleCharsMax)
   // The ticket is asked for before anything is reported that could answer it.
   const ticket = port.ticket(itemId)
-  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, args: redaction.value(call.args) })
+  void port.report({
+    type: 'toolProposed',
+    itemId,
+    callId: call.callId,
+    name: call.name,
+    title,
+    args: redaction.value(call.args),
+  })
   return { call, itemId, tool, input: parsed, fault, title, ticket }
 }
 
@@ -82,7 +97,13 @@ function batchesOf(prepared: readonly Prepared[], parallel: boolean): Prepared[]
   const batches: Prepared[][] = []
   for (const one of prepared) {
     const last = batches.at(-1)
-    const joins = parallel && one.tool?.concurrent && !one.fault && last && last.length < batchMax && last.every((other) => other.tool?.concurrent && !other.fault)
+    const joins =
+      parallel &&
+      one.tool?.concurrent &&
+      !one.fault &&
+      last &&
+      last.length < batchMax &&
+      last.every((other) => other.tool?.concurrent && !other.fault)
     if (joins) last.push(one)
     else batches.push([one])
   }
@@ -91,14 +112,25 @@ function batchesOf(prepared: readonly Prepared[], parallel: boolean): Prepared[]
 
 async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart> {
   const { port } = input
-  if (one.fault || !one.tool) return failed(one, input, one.fault ?? { code: 'tool.unknown', message: `There is no tool "${one.call.name}".` })
+  if (one.fault || !one.tool)
+    return failed(one, input, one.fault ?? { code: 'tool.unknown', message: `There is no tool "${one.call.name}".` })
   const context = contextOf(one, input)
   const plan = await planOf(one, one.tool, context)
   if ('code' in plan) return failed(one, input, plan)
   // Frozen here: what was judged and shown is byte for byte what runs (Z-92).
-  const argsHash = createHash('sha256').update(JSON.stringify([one.call.name, one.call.args])).digest('hex')
+  const argsHash = createHash('sha256')
+    .update(JSON.stringify([one.call.name, one.call.args]))
+    .digest('hex')
   const redacted = { ...plan, preview: input.redaction.value(plan.preview) }
-  void port.report({ type: 'toolReady', ticket: one.itemId, itemId: one.itemId, tool: one.call.name, title: one.title, plan: redacted, argsHash })
+  void port.report({
+    type: 'toolReady',
+    ticket: one.itemId,
+    itemId: one.itemId,
+    tool: one.call.name,
+    title: one.title,
+    plan: redacted,
+    argsHash,
+  })
   const release = await one.ticket
   if (!('run' in release) || !release.run) {
     const error = 'run' in release ? release.error : { code: 'approval.gone' as const, message: 'The turn ended.' }
@@ -109,7 +141,13 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
 
 async function planOf(one: Prepared, tool: Tool, context: ToolContext) {
   try {
-    return await withLimit(planLimitMs, context.signal, () => tool.plan(one.input, context), 'command.check_timeout', 'Checking this call took too long; nothing ran.')
+    return await withLimit(
+      planLimitMs,
+      context.signal,
+      () => tool.plan(one.input, context),
+      'command.check_timeout',
+      'Checking this call took too long; nothing ran.',
+    )
   } catch (error) {
     return errorBody(error)
   }
@@ -124,15 +162,25 @@ async function run(one: Prepared, tool: Tool, context: ToolContext, input: Calls
     if (port.signal.aborted) throw port.signal.reason
     const limit = tool.timeLimitMs === undefined ? runLimitMs : tool.timeLimitMs
     const work = () => tool.run(one.input, context)
-    result = await (limit === null ? work() : withLimit(limit, null, work, 'tool.timed_out', `${tool.name} took longer than ${limit / 1_000} s.`))
+    result = await (limit === null
+      ? work()
+      : withLimit(limit, null, work, 'tool.timed_out', `${tool.name} took longer than ${limit / 1_000} s.`))
   } catch (error) {
     // An abort is never turned into an error for the model to mend; what had finished says so itself (X-708).
     cancelled = port.signal.aborted
     const body = errorBody(error)
-    result = toolFailure(new LatheError(body.code === 'app.internal' ? 'tool.failed' : body.code, body.message, { hint: body.hint }))
+    result = toolFailure(
+      new LatheError(body.code === 'app.internal' ? 'tool.failed' : body.code, body.message, { hint: body.hint }),
+    )
   }
   const durationMs = Math.round(performance.now() - began)
-  return end(one, input, result, cancelled && result.isError ? 'cancelled' : result.isError ? 'error' : 'ok', durationMs)
+  return end(
+    one,
+    input,
+    result,
+    cancelled && result.isError ? 'cancelled' : result.isError ? 'error' : 'ok',
+    durationMs,
+  )
 }
 
 /** An error before anything ran: it still is this call's one result. */
@@ -141,9 +189,17 @@ async function failed(one: Prepared, input: CallsInput, error: ErrorBody): Promi
   return end(one, input, toolFailure(new LatheError(error.code, error.message, { hint: error.hint })), state, null)
 }
 
-async function end(one: Prepared, input: CallsInput, result: ToolResult, state: ToolEnd['state'], durationMs: number | null): Promise<ToolResultPart> {
+async function end(
+  one: Prepared,
+  input: CallsInput,
+  result: ToolResult,
+  state: ToolEnd['state'],
+  durationMs: number | null,
+): Promise<ToolResultPart> {
   const { port, blobs, redaction } = input
-  const text = redaction.text(hinted(result, cap(result.text === '' ? '(no output)' : result.text, one.tool?.resultCap ?? resultCap)))
+  const text = redaction.text(
+    hinted(result, cap(result.text === '' ? '(no output)' : result.text, one.tool?.resultCap ?? resultCap)),
+  )
   const short = text.length <= toolSummaryCharsMax
   const resultRef = short ? undefined : await blobs.put(text).catch(() => undefined)
   const view = result.view ? redaction.value(result.view) : null
@@ -176,7 +232,11 @@ async function end(one: Prepared, input: CallsInput, result: ToolResult, state: 
 
 /** One retry hint, exactly once, not on what a person or the policy decided (X-710). */
 function hinted(result: ToolResult, text: string): string {
-  const decided = result.code?.startsWith('approval.') || result.code?.startsWith('policy.') || result.code === 'question.no_answer' || result.code === 'network.blocked'
+  const decided =
+    result.code?.startsWith('approval.') ||
+    result.code?.startsWith('policy.') ||
+    result.code === 'question.no_answer' ||
+    result.code === 'network.blocked'
   return result.isError && !decided ? `${text}\n${retryHint}` : text
 }
 
@@ -204,7 +264,11 @@ function contextOf(one: Prepared, { port, workspace, extraFolders, redaction }: 
     progress: (progress) => {
       if (port.now() - progressAt < 100) return
       progressAt = port.now()
-      void port.report({ type: 'toolProgress', itemId: one.itemId, progress: { ...progress, message: redaction.text(progress.message).slice(0, 200) } })
+      void port.report({
+        type: 'toolProgress',
+        itemId: one.itemId,
+        progress: { ...progress, message: redaction.text(progress.message).slice(0, 200) },
+      })
     },
     ask: async (question): Promise<QuestionAnswer> => {
       const ticket = port.newId()
@@ -218,7 +282,13 @@ function contextOf(one: Prepared, { port, workspace, extraFolders, redaction }: 
 }
 
 /** Runs `work` for at most `ms`; an abort of `signal` ends the wait at once. */
-async function withLimit<T>(ms: number, signal: AbortSignal | null, work: () => Promise<T>, code: 'command.check_timeout' | 'tool.timed_out', message: string): Promise<T> {
+async function withLimit<T>(
+  ms: number,
+  signal: AbortSignal | null,
+  work: () => Promise<T>,
+  code: 'command.check_timeout' | 'tool.timed_out',
+  message: string,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   let onAbort: (() => void) | undefined
   try {

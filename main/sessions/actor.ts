@@ -71,7 +71,13 @@ export class SessionActor {
 
   /** Anything under way that forbids dropping the actor from memory (S-14). */
   get busy(): boolean {
-    return this.state.turn !== null || this.pumping || this.mailbox.length > 0 || this.listeners.size > 0 || !this.state.stored
+    return (
+      this.state.turn !== null ||
+      this.pumping ||
+      this.mailbox.length > 0 ||
+      this.listeners.size > 0 ||
+      !this.state.stored
+    )
   }
 
   get stored(): boolean {
@@ -161,7 +167,11 @@ export class SessionActor {
 
   private heldBytes(): number {
     if (this.failingSince === null) return 0
-    return this.mailbox.reduce((sum, entry) => sum + (entry.input.kind === 'report' && 'add' in entry.input.report ? entry.input.report.add.length : 0), 0)
+    return this.mailbox.reduce(
+      (sum, entry) =>
+        sum + (entry.input.kind === 'report' && 'add' in entry.input.report ? entry.input.report.add.length : 0),
+      0,
+    )
   }
 
   private async pump(): Promise<void> {
@@ -192,7 +202,11 @@ export class SessionActor {
       try {
         await this.ports.storage.commit(writeOf(this.state, decisions))
       } catch (error) {
-        return this.rollBack(before, applied.map((one) => one.entry), error)
+        return this.rollBack(
+          before,
+          applied.map((one) => one.entry),
+          error,
+        )
       }
       this.failures = 0
       this.failingSince = null
@@ -228,9 +242,18 @@ export class SessionActor {
 
   /** Handling a report threw: a fault of ours. The turn fails, the session stays usable (T-6, T-40). */
   private fault(input: Input, error: unknown): void {
-    this.ports.log('error', 'A session input could not be applied', { sessionId: this.id, input: input.kind === 'command' ? input.command.type : input.report.type, error: String((error as Error)?.stack ?? error) })
+    this.ports.log('error', 'A session input could not be applied', {
+      sessionId: this.id,
+      input: input.kind === 'command' ? input.command.type : input.report.type,
+      error: String((error as Error)?.stack ?? error),
+    })
     if (input.kind !== 'report' || input.report.type === 'failed' || this.state.turn?.id !== input.turnId) return
-    void this.enqueue({ kind: 'report', turnId: input.turnId, at: this.ports.now(), report: { type: 'failed', error: errorBody(error) } }).catch(() => {})
+    void this.enqueue({
+      kind: 'report',
+      turnId: input.turnId,
+      at: this.ports.now(),
+      report: { type: 'failed', error: errorBody(error) },
+    }).catch(() => {})
     this.handle?.controller.abort('failed')
   }
 
@@ -253,7 +276,10 @@ export class SessionActor {
       handle?.tickets.delete(effect.ticket)
       release?.(effect.answer)
     } else if (effect.do === 'drain' && handle?.turnId === effect.turnId) {
-      handle.drain ??= setTimeout(() => void this.report(effect.turnId, { type: 'drainExpired' }).catch(() => {}), effect.ms)
+      handle.drain ??= setTimeout(
+        () => void this.report(effect.turnId, { type: 'drainExpired' }).catch(() => {}),
+        effect.ms,
+      )
     } else if (effect.do === 'settled' && handle?.turnId === effect.turnId) {
       if (handle.drain) clearTimeout(handle.drain)
       this.handle = null
@@ -263,7 +289,8 @@ export class SessionActor {
 
   private publish(events: StoredEvent[]): void {
     if (events.length === 0) return
-    this.published = this.state.view.header.lastSeq === events.at(-1)!.seq ? this.state.view : events.reduce(foldEvent, this.published)
+    this.published =
+      this.state.view.header.lastSeq === events.at(-1)!.seq ? this.state.view : events.reduce(foldEvent, this.published)
     this.recent.push(...events)
     if (this.recent.length > recentEventsMax) this.recent.splice(0, this.recent.length - recentEventsMax)
     for (const listener of this.listeners) listener(null)
@@ -286,22 +313,40 @@ export class SessionActor {
   private async rollBack(before: SessionState, entries: Entry[], error: unknown): Promise<void> {
     const settling = before.turn !== null && this.state.turn === null
     this.state = { ...before, closing: this.state.closing }
-    const failure = error instanceof LatheError ? error : new LatheError('storage.failed', 'The change could not be saved.', { cause: error })
+    const failure =
+      error instanceof LatheError
+        ? error
+        : new LatheError('storage.failed', 'The change could not be saved.', { cause: error })
     const again = entries.filter(({ input }) => input.kind === 'report' || input.command.type === 'stop')
     for (const entry of entries) if (!again.includes(entry)) entry.reject(failure)
     if (this.handle && this.state.turn?.id !== this.handle.turnId) this.handle = null
     if (again.length === 0) return
     this.failures++
     this.failingSince ??= this.ports.now()
-    this.ports.log('warn', 'A session could not be saved; it is tried again', { sessionId: this.id, attempt: this.failures, error: failure.message })
-    this.pass({ type: 'session.storageFailed', seq: null, at: this.ports.now(), since: this.failingSince, attempt: this.failures })
+    this.ports.log('warn', 'A session could not be saved; it is tried again', {
+      sessionId: this.id,
+      attempt: this.failures,
+      error: failure.message,
+    })
+    this.pass({
+      type: 'session.storageFailed',
+      seq: null,
+      at: this.ports.now(),
+      since: this.failingSince,
+      attempt: this.failures,
+    })
     await this.wait(settleRetryMs[Math.min(this.failures - 1, settleRetryMs.length - 1)]!)
     this.mailbox.unshift(...again)
     if (!settling && this.failures >= 3 && this.state.turn) {
       // After the third try the turn fails; its settle is what is retried from now on (T-58).
       const turnId = this.state.turn.id
       this.handle?.controller.abort('storage')
-      void this.enqueue({ kind: 'report', turnId, at: this.ports.now(), report: { type: 'failed', error: failure.toBody() } }).catch(() => {})
+      void this.enqueue({
+        kind: 'report',
+        turnId,
+        at: this.ports.now(),
+        report: { type: 'failed', error: failure.toBody() },
+      }).catch(() => {})
     }
   }
 
@@ -319,12 +364,17 @@ export class SessionActor {
 }
 
 function unsaved(): LatheError {
-  return new LatheError('session.read_only', 'This session cannot be saved at the moment.', { reason: 'storage', hint: 'Free disk space, then try again.' })
+  return new LatheError('session.read_only', 'This session cannot be saved at the moment.', {
+    reason: 'storage',
+    hint: 'Free disk space, then try again.',
+  })
 }
 
 function joins(last: Report, next: Extract<Report, { type: 'stream' | 'toolOutput' }>): last is typeof next {
-  if (last.type === 'stream' && next.type === 'stream') return last.channel === next.channel && last.add.length + next.add.length < 32_768
-  if (last.type === 'toolOutput' && next.type === 'toolOutput') return last.itemId === next.itemId && last.add.length + next.add.length < 32_768
+  if (last.type === 'stream' && next.type === 'stream')
+    return last.channel === next.channel && last.add.length + next.add.length < 32_768
+  if (last.type === 'toolOutput' && next.type === 'toolOutput')
+    return last.itemId === next.itemId && last.add.length + next.add.length < 32_768
   return false
 }
 

@@ -9,27 +9,106 @@ const home = '/home/ada'
 const key = `sk-${'a1B2c3D4'.repeat(6)}`
 
 const header = {
-  id: 's1', rev: 1, createdAt: 0, updatedAt: 1, workspace: `${home}/site`, extraFolders: [], title: 'Fix the build', titleSource: 'manual', model: 'lab/scripted',
-  effort: null, approvalMode: 'ask', muted: false, lastSeq: 1, readSeq: 0, notableSeq: 0, currentTurnId: null, lastTurnId: 't1', lastOutcome: 'completed',
-  pinnedAt: null, archivedAt: null, deletedAt: null, forkOf: null, usage: noUsage, lastUsage: null, context: { used: null, window: null, estimated: false }, plan: null,
-  notices: [], queue: { followUps: [], paused: null }, recovery: null, automaticHeld: null, itemCount: 3,
+  id: 's1',
+  rev: 1,
+  createdAt: 0,
+  updatedAt: 1,
+  workspace: `${home}/site`,
+  extraFolders: [],
+  title: 'Fix the build',
+  titleSource: 'manual',
+  model: 'lab/scripted',
+  effort: null,
+  approvalMode: 'ask',
+  muted: false,
+  lastSeq: 1,
+  readSeq: 0,
+  notableSeq: 0,
+  currentTurnId: null,
+  lastTurnId: 't1',
+  lastOutcome: 'completed',
+  pinnedAt: null,
+  archivedAt: null,
+  deletedAt: null,
+  forkOf: null,
+  usage: noUsage,
+  lastUsage: null,
+  context: { used: null, window: null, estimated: false },
+  plan: null,
+  notices: [],
+  queue: { followUps: [], paused: null },
+  recovery: null,
+  automaticHeld: null,
+  itemCount: 3,
 } satisfies SessionHeader
 
 const turn = {
-  id: 't1', userItemId: 'i1', requestId: 'r1', origin: 'foreground', source: 'person', model: 'lab/scripted', startedAt: 0, settledAt: 1_500, outcome: 'completed',
-  durationMs: 1_500, waitedMs: 0, steps: 2, usage: { ...noUsage, total: 175 }, rate: null,
+  id: 't1',
+  userItemId: 'i1',
+  requestId: 'r1',
+  origin: 'foreground',
+  source: 'person',
+  model: 'lab/scripted',
+  startedAt: 0,
+  settledAt: 1_500,
+  outcome: 'completed',
+  durationMs: 1_500,
+  waitedMs: 0,
+  steps: 2,
+  usage: { ...noUsage, total: 175 },
+  rate: null,
 } satisfies Turn
 
-const base = { turnId: 't1', stepId: null, createdAt: 0, endedAt: 1, status: 'final', source: 'agent', contextual: true, visible: true } as const
+const base = {
+  turnId: 't1',
+  stepId: null,
+  createdAt: 0,
+  endedAt: 1,
+  status: 'final',
+  source: 'agent',
+  contextual: true,
+  visible: true,
+} as const
 
 const items: Item[] = [
-  { ...base, id: 'i1', pos: 1, kind: 'user', source: 'person', text: `Look at ${home}/site, not /home/adam`, attachments: [] },
+  {
+    ...base,
+    id: 'i1',
+    pos: 1,
+    kind: 'user',
+    source: 'person',
+    text: `Look at ${home}/site, not /home/adam`,
+    attachments: [],
+  },
   { ...base, id: 'i2', pos: 2, kind: 'reasoning', text: 'private thought' },
   {
-    ...base, id: 'i3', pos: 3, kind: 'tool', callId: 'c', name: 'shell', title: 'shell: deploy', args: { command: `curl -H "Authorization: Bearer ${key}" x` }, state: 'ok',
-    startedAt: 0, durationMs: 1, waitedMs: 0, summary: 'ok ``` fence', output: '', outputStart: 0, view: null, changeIds: [], progress: null,
+    ...base,
+    id: 'i3',
+    pos: 3,
+    kind: 'tool',
+    callId: 'c',
+    name: 'shell',
+    title: 'shell: deploy',
+    args: { command: `curl -H "Authorization: Bearer ${key}" x` },
+    state: 'ok',
+    startedAt: 0,
+    durationMs: 1,
+    waitedMs: 0,
+    summary: 'ok ``` fence',
+    output: '',
+    outputStart: 0,
+    view: null,
+    changeIds: [],
+    progress: null,
   },
-  { ...base, id: 'i4', pos: 4, kind: 'text', text: `<img src=x onerror="alert(1)"> https://ada:${key}@git.test/x`, final: true },
+  {
+    ...base,
+    id: 'i4',
+    pos: 4,
+    kind: 'text',
+    text: `<img src=x onerror="alert(1)"> https://ada:${key}@git.test/x`,
+    final: true,
+  },
   { ...base, id: 'i5', pos: 5, kind: 'notice', level: 'info', text: 'not seen', visible: false },
 ]
 const session: ExportedSession = { header, items, turns: [turn] }
@@ -46,7 +125,7 @@ test('SA-21 S-89 no format holds a key, a token in an address or the home folder
 
 test('SA-21 S-88 the page has no script and allows no request; what a model wrote is inert text', () => {
   const { text } = exportSession(session, 'html', { home })!
-  expect(text).toContain("content-security-policy\" content=\"default-src 'none'")
+  expect(text).toContain('content-security-policy" content="default-src \'none\'')
   expect(text).toContain('&lt;img src=x onerror=')
   expect(text).not.toMatch(/<(img|script|link|iframe|object)\b/i)
   expect(text).toContain('<details>')
@@ -80,9 +159,28 @@ test('Z-260 no text of any item makes an element of the page', () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom('<script>', '"><svg onload=1>', '</pre><b>', '&lt;'), (text, evil) => {
       const item: Item = { ...base, id: 'x', pos: 1, kind: 'text', text: text + evil, final: true }
-      const page = exportSession({ header: { ...header, title: evil + text }, items: [item], turns: [] }, 'html', { home })!.text
+      const page = exportSession({ header: { ...header, title: evil + text }, items: [item], turns: [] }, 'html', {
+        home,
+      })!.text
       const tags = [...page.matchAll(/<\/?([a-z0-9!]+)/gi)].map(([, name]) => name!.toLowerCase())
-      expect(new Set(tags)).toEqual(new Set(['!doctype', 'html', 'head', 'meta', 'title', 'style', 'body', 'h1', 'dl', 'dt', 'dd', 'article', 'h2', 'div']))
+      expect(new Set(tags)).toEqual(
+        new Set([
+          '!doctype',
+          'html',
+          'head',
+          'meta',
+          'title',
+          'style',
+          'body',
+          'h1',
+          'dl',
+          'dt',
+          'dd',
+          'article',
+          'h2',
+          'div',
+        ]),
+      )
     }),
     { numRuns: 300 },
   )

@@ -19,14 +19,22 @@ export type ExportOptions = {
 export type Exported = { name: string; mediaType: string; text: string }
 
 /** Null for a format that does not exist. */
-export function exportSession(session: ExportedSession, format: ExportFormat, options: ExportOptions = {}): Exported | null {
+export function exportSession(
+  session: ExportedSession,
+  format: ExportFormat,
+  options: ExportOptions = {},
+): Exported | null {
   const { exact = false, home = homedir() } = options
-  const seen = { ...session, items: session.items.filter(({ visible, kind }) => visible && (format === 'json' || kind !== 'reasoning')) }
+  const seen = {
+    ...session,
+    items: session.items.filter(({ visible, kind }) => visible && (format === 'json' || kind !== 'reasoning')),
+  }
   const clean = exact && format === 'json' ? seen : withoutSecrets(seen, home)
   const name = fileName(clean.header)
   if (format === 'md') return { name: `${name}.md`, mediaType: 'text/markdown', text: markdown(clean) }
   if (format === 'html') return { name: `${name}.html`, mediaType: 'text/html', text: html(clean) }
-  if (format === 'json') return { name: `${name}${exact ? '.exact' : ''}.json`, mediaType: 'application/json', text: json(clean) }
+  if (format === 'json')
+    return { name: `${name}${exact ? '.exact' : ''}.json`, mediaType: 'application/json', text: json(clean) }
   return null
 }
 
@@ -47,12 +55,19 @@ function withoutSecrets(session: ExportedSession, home: string): ExportedSession
 function json({ header, items, turns }: ExportedSession): string {
   const { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf } = header
   const session = { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf }
-  const withoutRules = items.map((item) => (item.kind === 'approval' ? { ...item, request: { ...item.request, rules: [] } } : item))
+  const withoutRules = items.map((item) =>
+    item.kind === 'approval' ? { ...item, request: { ...item.request, rules: [] } } : item,
+  )
   return `${JSON.stringify({ format: 'lathe.session', version: 1, session, turns, items: withoutRules }, null, 2)}\n`
 }
 
 function markdown({ header, items, turns }: ExportedSession): string {
-  const parts = [`# ${oneLine(header.title)}`, facts(header).map(([name, value]) => `- ${name}: ${oneLine(value)}`).join('\n')]
+  const parts = [
+    `# ${oneLine(header.title)}`,
+    facts(header)
+      .map(([name, value]) => `- ${name}: ${oneLine(value)}`)
+      .join('\n'),
+  ]
   for (const item of items) {
     const { heading, text, code, names } = entryOf(item)
     parts.push(`### ${oneLine(heading)}${live(item)}`)
@@ -101,10 +116,19 @@ type Entry = { heading: string; text: string; code: string[]; names: string[] }
 
 /** What an item says, the same for every format and for the command line's `sessions show`. */
 export function entryOf(item: Item): Entry {
-  const entry = (heading: string, more: Partial<Entry> = {}): Entry => ({ heading, text: '', code: [], names: [], ...more })
+  const entry = (heading: string, more: Partial<Entry> = {}): Entry => ({
+    heading,
+    text: '',
+    code: [],
+    names: [],
+    ...more,
+  })
   switch (item.kind) {
     case 'user':
-      return entry(item.steer ? 'You, while it ran' : 'You', { text: item.text, names: item.attachments.map(attachmentName) })
+      return entry(item.steer ? 'You, while it ran' : 'You', {
+        text: item.text,
+        names: item.attachments.map(attachmentName),
+      })
     case 'text':
       return entry('Lathe', { text: item.text })
     case 'reasoning':
@@ -112,13 +136,20 @@ export function entryOf(item: Item): Entry {
     case 'tool':
       return entry(`${item.title || item.name} (${toolStates[item.state]})`, { code: toolDetails(item) })
     case 'approval':
-      return entry(`Approval: ${item.request.title} (${item.state.replaceAll('_', ' ')})`, { text: item.feedback ?? '' })
+      return entry(`Approval: ${item.request.title} (${item.state.replaceAll('_', ' ')})`, {
+        text: item.feedback ?? '',
+      })
     case 'question':
-      return entry(`Question (${item.state})`, { text: [item.text, item.answer && `Answer: ${item.answer}`].filter(Boolean).join('\n\n') })
+      return entry(`Question (${item.state})`, {
+        text: [item.text, item.answer && `Answer: ${item.answer}`].filter(Boolean).join('\n\n'),
+      })
     case 'notice':
       return entry('Notice', { text: item.text })
     case 'error':
-      return entry(`Error: ${item.title}`, { text: [item.message, item.hint].filter(Boolean).join('\n\n'), code: item.details ? [item.details] : [] })
+      return entry(`Error: ${item.title}`, {
+        text: [item.message, item.hint].filter(Boolean).join('\n\n'),
+        code: item.details ? [item.details] : [],
+      })
   }
 }
 
@@ -182,7 +213,12 @@ function oneLine(text: string): string {
 }
 
 function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
 }
 
 function escapePattern(text: string): string {
@@ -190,6 +226,11 @@ function escapePattern(text: string): string {
 }
 
 function fileName({ title, id }: SessionHeader): string {
-  const words = title.normalize('NFKD').replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-+|-+$/g, '').slice(0, 60).toLowerCase()
+  const words = title
+    .normalize('NFKD')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60)
+    .toLowerCase()
   return words || `session-${id}`
 }

@@ -69,7 +69,10 @@ export class StoredFileStates implements FileStateStore {
   async load(sessionId: string): Promise<FileState[]> {
     const stored = await this.values.value(`files.states.${sessionId}`)
     const states = Array.isArray(stored) ? (stored as FileState[]) : []
-    this.sessions.set(sessionId, new Map([...states.map((state) => [state.key, state] as const), ...(this.sessions.get(sessionId) ?? [])]))
+    this.sessions.set(
+      sessionId,
+      new Map([...states.map((state) => [state.key, state] as const), ...(this.sessions.get(sessionId) ?? [])]),
+    )
     return states
   }
 
@@ -89,6 +92,8 @@ export class StoredFileStates implements FileStateStore {
   private async write(sessionId: string): Promise<void> {
     clearTimeout(this.unsaved.get(sessionId))
     this.unsaved.delete(sessionId)
-    await this.values.setValue(`files.states.${sessionId}`, [...(this.sessions.get(sessionId)?.values() ?? [])]).catch(() => {})
+    await this.values
+      .setValue(`files.states.${sessionId}`, [...(this.sessions.get(sessionId)?.values() ?? [])])
+      .catch(() => {})
   }
 }

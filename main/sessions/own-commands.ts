@@ -37,25 +37,56 @@ export class OwnCommands {
   /** Throws `exec.disabled`, `command.forbidden`, `workspace.missing`, `exec.spawn_failed`. Resolves once it runs and is shown. */
   async start(sessionId: string, line: string): Promise<{ itemId: string; finished: Promise<number | null> }> {
     const { ports } = this
-    if (!ports.settings()['exec.enabled']) throw new LatheError('exec.disabled', 'Commands are switched off in Settings.')
+    if (!ports.settings()['exec.enabled'])
+      throw new LatheError('exec.disabled', 'Commands are switched off in Settings.')
     const command = line.trimStart()
     const actor = await ports.sessions.actor(sessionId)
     const folder = actor.peek().view.header.workspace
     const forbidden = (await ports.classify(command, folder)).find((effect) => effect.kind === 'forbidden')
     if (forbidden?.kind === 'forbidden') throw new LatheError('command.forbidden', forbidden.reason)
     const env = await ports.environment.forCommand({ sessionId, workspace: folder })
-    const shell = await findShell(env, undefined, (ports.settings()['exec.shell'] ?? undefined) as ShellName | undefined)
+    const shell = await findShell(
+      env,
+      undefined,
+      (ports.settings()['exec.shell'] ?? undefined) as ShellName | undefined,
+    )
     const itemId = newId()
-    await actor.command({ type: 'command.started', itemId, line: ports.redact(command), title: ports.redact(command).slice(0, toolTitleCharsMax), folder })
-    const process = await startCommand({ shell, command, login: false, cwd: folder, env, timeoutMs: noLimitMs, capture: { folder: ports.spoolFolder } }).catch(async (error: unknown) => {
-      await this.end(actor, itemId, { exitCode: null, signal: null, text: String((error as Error).message), stdout: '', stderr: '' })
+    await actor.command({
+      type: 'command.started',
+      itemId,
+      line: ports.redact(command),
+      title: ports.redact(command).slice(0, toolTitleCharsMax),
+      folder,
+    })
+    const process = await startCommand({
+      shell,
+      command,
+      login: false,
+      cwd: folder,
+      env,
+      timeoutMs: noLimitMs,
+      capture: { folder: ports.spoolFolder },
+    }).catch(async (error: unknown) => {
+      await this.end(actor, itemId, {
+        exitCode: null,
+        signal: null,
+        text: String((error as Error).message),
+        stdout: '',
+        stderr: '',
+      })
       throw error
     })
     this.running.set(itemId, process)
     const finished = process.finished.then(async ({ end, output }) => {
       this.running.delete(itemId)
       const text = ports.redact(cutOutput(output.reduced, noteChars))
-      await this.end(actor, itemId, { exitCode: end.exitCode, signal: end.signal, text, stdout: ports.redact(output.stdout), stderr: ports.redact(output.stderr) })
+      await this.end(actor, itemId, {
+        exitCode: end.exitCode,
+        signal: end.signal,
+        text,
+        stdout: ports.redact(output.stdout),
+        stderr: ports.redact(output.stderr),
+      })
       await output.release()
       return end.exitCode
     })
@@ -72,7 +103,11 @@ export class OwnCommands {
     return true
   }
 
-  private async end(actor: SessionActor, itemId: string, end: { exitCode: number | null; signal: string | null; text: string; stdout: string; stderr: string }): Promise<void> {
+  private async end(
+    actor: SessionActor,
+    itemId: string,
+    end: { exitCode: number | null; signal: string | null; text: string; stdout: string; stderr: string },
+  ): Promise<void> {
     await actor.command({
       type: 'command.ended',
       itemId,

@@ -63,12 +63,18 @@ export class Sessions {
   /** Settles what a crash left open; one failing session stops no other (T-192). */
   async recoverAll(): Promise<void> {
     for (const id of await this.ports.storage.unsettledSessions()) {
-      await this.actor(id).catch((error) => this.ports.log('error', 'A session could not be recovered', { sessionId: id, error: String(error) }))
+      await this.actor(id).catch((error) =>
+        this.ports.log('error', 'A session could not be recovered', { sessionId: id, error: String(error) }),
+      )
     }
   }
 
   /** An unsent session (S-3). */
-  create(input: { workspace: string; model?: string | undefined; approvalMode?: ApprovalMode | undefined }): SessionActor {
+  create(input: {
+    workspace: string
+    model?: string | undefined
+    approvalMode?: ApprovalMode | undefined
+  }): SessionActor {
     const settings = this.ports.settings()
     const model = input.model === undefined ? null : this.ports.chooseModel(input.model)
     const state = newSession({
@@ -109,14 +115,20 @@ export class Sessions {
   /** What a window opens with, consistent at one seq (T-199). */
   async open(id: string): Promise<SessionView> {
     const actor = await this.actor(id)
-    if (actor.published.header.deletedAt !== null) throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'It can be restored for a while.' })
+    if (actor.published.header.deletedAt !== null)
+      throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'It can be restored for a while.' })
     return actor.published
   }
 
   /** Stored events from `after + 1` on, without gap or repeat, then live ones, until `signal` aborts (T-200). */
   async *events(id: string, after: number, journalId: string, signal: AbortSignal): AsyncGenerator<SessionEvent> {
     const actor = await this.actor(id)
-    const resync = (reason: Extract<PassingEvent, { type: 'stream.resync' }>['reason']): SessionEvent => ({ type: 'stream.resync', seq: null, at: this.ports.now(), reason })
+    const resync = (reason: Extract<PassingEvent, { type: 'stream.resync' }>['reason']): SessionEvent => ({
+      type: 'stream.resync',
+      seq: null,
+      at: this.ports.now(),
+      reason,
+    })
     if (journalId !== actor.published.journalId) return yield resync('journal')
     if (after > actor.published.header.lastSeq) return yield resync('ahead')
     let cursor = after
@@ -161,7 +173,12 @@ export class Sessions {
   /** A person's message: checked, then decided in one mailbox step (T-12 to T-17). */
   async submit(id: string, submission: Submission, source: TurnSource = 'person'): Promise<SubmitReply> {
     const actor = await this.actor(id)
-    const fingerprint = fingerprintOf({ action: 'submit', text: submission.text, attachments: submission.attachments.map((one) => one.hash), model: submission.model ?? null })
+    const fingerprint = fingerprintOf({
+      action: 'submit',
+      text: submission.text,
+      attachments: submission.attachments.map((one) => one.hash),
+      model: submission.model ?? null,
+    })
     const bound = await this.boundReply(actor, submission.requestId, fingerprint)
     if (bound) return bound
     checkText(submission.text, submission.attachments)
@@ -181,7 +198,13 @@ export class Sessions {
   }
 
   /** The same text again as a new turn (T-179). */
-  async retry(id: string, requestId: string, turnId: string, model: string | undefined, attendance: Attendance): Promise<SubmitReply> {
+  async retry(
+    id: string,
+    requestId: string,
+    turnId: string,
+    model: string | undefined,
+    attendance: Attendance,
+  ): Promise<SubmitReply> {
     const { actor, item } = await this.userItem(id, turnId)
     const message: Message = {
       requestId,
@@ -206,15 +229,29 @@ export class Sessions {
     return actor.command<SubmitReply>({ type: 'submit', message, whenBusy: 'refuse' })
   }
 
-  async continueRecovery(id: string, requestId: string, recoveryId: string, attendance: Attendance): Promise<SubmitReply> {
+  async continueRecovery(
+    id: string,
+    requestId: string,
+    recoveryId: string,
+    attendance: Attendance,
+  ): Promise<SubmitReply> {
     const actor = await this.actor(id)
     await this.checkPlace(actor.peek().view.header.workspace)
     const turnId = actor.peek().view.header.recovery?.turnId ?? ''
-    return actor.command<SubmitReply>({ type: 'recovery.continue', recoveryId, message: this.continuation(actor, requestId, turnId, attendance) })
+    return actor.command<SubmitReply>({
+      type: 'recovery.continue',
+      recoveryId,
+      message: this.continuation(actor, requestId, turnId, attendance),
+    })
   }
 
   /** Starts one queued message now, by the person's wish or because its turn has come (T-46, T-128). */
-  async startFollowUp(id: string, followUpId: string, byPerson: boolean, attendance: Attendance): Promise<SubmitReply | null> {
+  async startFollowUp(
+    id: string,
+    followUpId: string,
+    byPerson: boolean,
+    attendance: Attendance,
+  ): Promise<SubmitReply | null> {
     const actor = await this.actor(id)
     const { header } = actor.peek().view
     const followUp = header.queue.followUps.find((one) => one.id === followUpId)
@@ -234,11 +271,15 @@ export class Sessions {
   }
 
   /** The decision on a card; "Deny and stop" also stops its turn (Z-96). */
-  async answerApproval(id: string, answer: Omit<Extract<Command, { type: 'approval.answer' }>, 'type'>): Promise<{ ok: true }> {
+  async answerApproval(
+    id: string,
+    answer: Omit<Extract<Command, { type: 'approval.answer' }>, 'type'>,
+  ): Promise<{ ok: true }> {
     const actor = await this.actor(id)
     const turnId = actor.peek().turn?.id
     const reply = await actor.command<{ ok: true }>({ type: 'approval.answer', ...answer })
-    if (answer.decision === 'deny_stop' && turnId !== undefined) await actor.command({ type: 'stop', turnId, reason: 'person' })
+    if (answer.decision === 'deny_stop' && turnId !== undefined)
+      await actor.command({ type: 'stop', turnId, reason: 'person' })
     return reply
   }
 
@@ -288,7 +329,10 @@ export class Sessions {
         await this.settled(actor, turnId, limit)
       }),
     )
-    await Promise.race([Promise.all([...this.actors.values()].map((actor) => actor.idle())), new Promise<void>((resolve) => limit.addEventListener('abort', () => resolve(), { once: true }))])
+    await Promise.race([
+      Promise.all([...this.actors.values()].map((actor) => actor.idle())),
+      new Promise<void>((resolve) => limit.addEventListener('abort', () => resolve(), { once: true })),
+    ])
   }
 
   private continuation(actor: SessionActor, requestId: string, turnId: string, attendance: Attendance): Message {
@@ -296,7 +340,8 @@ export class Sessions {
       requestId,
       fingerprint: fingerprintOf({ action: 'continue', turnId }),
       text: 'Continue',
-      prompt: 'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
+      prompt:
+        'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
       attachments: [],
       model: this.ports.chooseModel(actor.peek().view.header.model),
       source: 'person',
@@ -317,24 +362,38 @@ export class Sessions {
     if (actor.peek().bindings.has(requestId) || !actor.stored) return null
     const binding = await this.ports.storage.request(actor.id, requestId)
     if (!binding) return null
-    if (binding.fingerprint !== fingerprint) throw new LatheError('request.conflict', 'This request id was used for another message.')
+    if (binding.fingerprint !== fingerprint)
+      throw new LatheError('request.conflict', 'This request id was used for another message.')
     return binding.reply as SubmitReply
   }
 
   private async checkAttachments(attachments: readonly Attachment[]): Promise<void> {
     const faults: { name: string; reason: string }[] = []
     for (const attachment of attachments) {
-      await this.ports.storage.blobs.get(attachment.hash).catch(() => faults.push({ name: attachment.name, reason: 'unreadable' }))
+      await this.ports.storage.blobs
+        .get(attachment.hash)
+        .catch(() => faults.push({ name: attachment.name, reason: 'unreadable' }))
     }
-    if (faults.length > 0) throw new LatheError('attachment.rejected', `${faults.map((fault) => fault.name).join(', ')} cannot be read any more.`, { hint: 'Attach it again.', data: { files: faults } })
+    if (faults.length > 0)
+      throw new LatheError(
+        'attachment.rejected',
+        `${faults.map((fault) => fault.name).join(', ')} cannot be read any more.`,
+        { hint: 'Attach it again.', data: { files: faults } },
+      )
   }
 
   /** The folder is there, and the disk has room for the work (T-14, Z-223). */
   private async checkPlace(workspace: string): Promise<void> {
     const folder = await stat(workspace).catch(() => null)
-    if (!folder?.isDirectory()) throw new LatheError('workspace.missing', `The folder ${workspace} is not there.`, { hint: 'Locate it, or open another one.' })
+    if (!folder?.isDirectory())
+      throw new LatheError('workspace.missing', `The folder ${workspace} is not there.`, {
+        hint: 'Locate it, or open another one.',
+      })
     const disk = await statfs(workspace).catch(() => null)
-    if (disk && disk.bavail * disk.bsize < freeDiskMin) throw new LatheError('storage.low', 'Less than 100 MiB of disk are free.', { hint: 'Free some space, then send it again.' })
+    if (disk && disk.bavail * disk.bsize < freeDiskMin)
+      throw new LatheError('storage.low', 'Less than 100 MiB of disk are free.', {
+        hint: 'Free some space, then send it again.',
+      })
   }
 
   private async load(id: string): Promise<SessionActor> {
@@ -353,7 +412,12 @@ export class Sessions {
     const open = stored.unsettled.length > 0 || state.view.turns.some((turn) => turn.outcome === null)
     const lost = state.view.items.some((item) => item.kind === 'tool' && item.turnId === null && item.endedAt === null)
     if (!open && !lost) return state
-    const decision = new Decision(state, { now: this.ports.now(), newId, settings: this.ports.settings(), rules: this.ports.rules() })
+    const decision = new Decision(state, {
+      now: this.ports.now(),
+      newId,
+      settings: this.ports.settings(),
+      rules: this.ports.rules(),
+    })
     if (open) recover(decision, stored.unsettled)
     endLostCommands(decision)
     if (decision.events.length > 0) await this.ports.storage.commit(writeOf(decision.state, [decision]))
@@ -435,7 +499,14 @@ function stateOf(stored: StoredSession, storage: Storage): SessionState {
   }
   // Items as stored lack what only deltas hold; their events put it back. The header is already that of the end.
   const started = stored.unsettled[0]
-  const base = started?.type === 'turn.started' ? { ...empty, items: empty.items.filter((item) => item.turnId !== started.turnId), turns: empty.turns.filter((turn) => turn.id !== started.turnId) } : empty
+  const base =
+    started?.type === 'turn.started'
+      ? {
+          ...empty,
+          items: empty.items.filter((item) => item.turnId !== started.turnId),
+          turns: empty.turns.filter((turn) => turn.id !== started.turnId),
+        }
+      : empty
   const folded = stored.unsettled.reduce(foldEvent, base)
   const view = { ...folded, header: stored.header }
   const newer = storage.condition.kind === 'newer'
@@ -445,7 +516,9 @@ function stateOf(stored: StoredSession, storage: Storage): SessionState {
     turn: null,
     lastPos: stored.lastPos,
     stored: true,
-    readOnly: newer ? 'This session was written by a newer version of Lathe. It can be read, searched and exported.' : null,
+    readOnly: newer
+      ? 'This session was written by a newer version of Lathe. It can be read, searched and exported.'
+      : null,
     closing: false,
     bindings: new Map(),
   }
@@ -459,6 +532,6 @@ export function fingerprintOf(value: Record<string, unknown>): string {
 
 export function checkText(text: string, attachments: readonly Attachment[]): void {
   if (text.trim() === '' && attachments.length === 0) throw new LatheError('message.empty', 'The message is empty.')
-  if (Buffer.byteLength(text) > messageBytesMax) throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
+  if (Buffer.byteLength(text) > messageBytesMax)
+    throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
 }
-

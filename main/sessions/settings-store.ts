@@ -40,7 +40,10 @@ export class SettingsStore {
     const parsed = Settings.safeParse({ ...this.current, ...patch })
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
-      throw new LatheError('request.invalid', `${issue?.path.join('.') ?? 'settings'}: ${issue?.message ?? 'not a legal value'}`)
+      throw new LatheError(
+        'request.invalid',
+        `${issue?.path.join('.') ?? 'settings'}: ${issue?.message ?? 'not a legal value'}`,
+      )
     }
     await this.storage.setValue('settings', parsed.data)
     this.current = parsed.data
@@ -48,8 +51,11 @@ export class SettingsStore {
   }
 
   async setPreferences(patch: Record<string, unknown>): Promise<Record<string, unknown>> {
-    const next = Object.fromEntries(Object.entries({ ...this.view, ...patch }).filter(([, value]) => value !== null && value !== undefined))
-    if (JSON.stringify(next).length > preferenceBytesMax) throw new LatheError('request.invalid', 'These preferences are too large.')
+    const next = Object.fromEntries(
+      Object.entries({ ...this.view, ...patch }).filter(([, value]) => value !== null && value !== undefined),
+    )
+    if (JSON.stringify(next).length > preferenceBytesMax)
+      throw new LatheError('request.invalid', 'These preferences are too large.')
     await this.storage.setValue('preferences', next)
     this.view = next
     return next

@@ -14,7 +14,12 @@ const prompts = [
 export type Titled = { title: string; source: 'generated' | 'fallback' }
 
 /** Resolves with a title, or null where the provisional one is as good as any. Never throws. */
-export async function makeTitle(items: readonly Item[], model: string, models: Models, sessionId: string): Promise<Titled | null> {
+export async function makeTitle(
+  items: readonly Item[],
+  model: string,
+  models: Models,
+  sessionId: string,
+): Promise<Titled | null> {
   const question = items.find((item) => item.kind === 'user' && item.text.trim() !== '' && !item.text.startsWith('/'))
   const answer = items.find((item) => item.kind === 'text' && item.visible && item.text.trim() !== '')
   const asked = question?.kind === 'user' ? question.text : ''

@@ -51,7 +51,11 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
   if (!row) return
   const models = ports.models.forTurn()
   const registry = ports.tools(settings)
-  const [model, stored, shell] = await Promise.all([models.describe(row.model, port.signal), ports.storage.contextItems(actor.id), ports.shellName()])
+  const [model, stored, shell] = await Promise.all([
+    models.describe(row.model, port.signal),
+    ports.storage.contextItems(actor.id),
+    ports.shellName(),
+  ])
   const [system, bodies] = await Promise.all([
     systemPrompt({ workspace: view.header.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
     loadBodies(ports.storage, neededBodies(stored.items)),
@@ -75,7 +79,10 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
   })
 }
 
-async function loadBodies(storage: Pick<Storage, 'blobs'>, needed: { results: string[]; attachments: readonly { hash: string }[] }): Promise<Bodies> {
+async function loadBodies(
+  storage: Pick<Storage, 'blobs'>,
+  needed: { results: string[]; attachments: readonly { hash: string }[] },
+): Promise<Bodies> {
   const load = async (hash: string) => storage.blobs.get(hash).catch(() => null)
   const results = new Map<string, string>()
   for (const hash of new Set(needed.results)) {

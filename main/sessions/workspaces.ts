@@ -69,7 +69,9 @@ export class Workspaces {
   }
 
   /** Folders below `path` (the home folder where null), for choosing one in a browser. */
-  async browse(path: string | null): Promise<{ path: string; parent: string | null; folders: { name: string; path: string; git: boolean }[] }> {
+  async browse(
+    path: string | null,
+  ): Promise<{ path: string; parent: string | null; folders: { name: string; path: string; git: boolean }[] }> {
     const real = await folderAt(path ?? homedir())
     const entries = await readdir(real, { withFileTypes: true }).catch(() => {
       throw new LatheError('path.invalid', `The folder ${real} cannot be read.`)
@@ -79,7 +81,9 @@ export class Workspaces {
       .map((entry) => entry.name)
       .sort((one, other) => one.localeCompare(other))
       .slice(0, foldersMax)
-    const folders = await Promise.all(names.map(async (name) => ({ name, path: join(real, name), git: await exists(join(real, name, '.git')) })))
+    const folders = await Promise.all(
+      names.map(async (name) => ({ name, path: join(real, name), git: await exists(join(real, name, '.git')) })),
+    )
     const parent = dirname(real)
     return { path: real, parent: parent === real ? null : parent, folders }
   }
@@ -92,13 +96,20 @@ async function folderAt(path: string): Promise<string> {
   const found = real === null ? null : await stat(real).catch(() => null)
   if (real === null || found === null) throw new LatheError('workspace.missing', `The folder ${spelled} is not there.`)
   if (!found.isDirectory()) throw new LatheError('path.invalid', `${spelled} is not a folder.`)
-  const readable = await readdir(real).then(() => true, () => false)
-  if (!readable) throw new LatheError('path.invalid', `The folder ${spelled} cannot be read.`, { hint: 'Check its permissions.' })
+  const readable = await readdir(real).then(
+    () => true,
+    () => false,
+  )
+  if (!readable)
+    throw new LatheError('path.invalid', `The folder ${spelled} cannot be read.`, { hint: 'Check its permissions.' })
   return real
 }
 
 async function stateOf(path: string): Promise<Pick<Workspace, 'state' | 'branch'>> {
-  const there = await stat(path).then((found) => found.isDirectory(), () => false)
+  const there = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
   return { state: there ? 'present' : 'missing', branch: there ? await branchOf(path) : null }
 }
 
@@ -124,5 +135,8 @@ async function headOf(git: string): Promise<string | null> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return stat(path).then(() => true, () => false)
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
 }

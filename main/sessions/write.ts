@@ -13,7 +13,8 @@ export function writeOf(state: SessionState, decisions: readonly Decision[]): Se
   for (const event of events) {
     if (event.type === 'item.put') itemIds.add(event.item.id)
     else if (event.type === 'item.patch') itemIds.add(event.itemId)
-    else if (event.type === 'turn.started' || event.type === 'turn.settled' || event.type === 'step.started') turnIds.add(event.turnId)
+    else if (event.type === 'turn.started' || event.type === 'turn.settled' || event.type === 'step.started')
+      turnIds.add(event.turnId)
     else if (event.type === 'changes.changed') changed.add(event.about)
   }
   const clearsDraft = decisions.some((decision) => decision.clearDraft)
@@ -33,4 +34,3 @@ export function writeOf(state: SessionState, decisions: readonly Decision[]): Se
     ...(rules.length > 0 ? { rules } : {}),
   }
 }
-

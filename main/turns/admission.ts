@@ -23,19 +23,37 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
   const current = decision.state.turn
   if (!current) return admit(decision, message, null)
   if (whenBusy === 'steer') {
-    return addSteer(decision, { turnId: current.id, requestId: message.requestId, fingerprint: message.fingerprint, text: message.text, attachments: message.attachments })
+    return addSteer(decision, {
+      turnId: current.id,
+      requestId: message.requestId,
+      fingerprint: message.fingerprint,
+      text: message.text,
+      attachments: message.attachments,
+    })
   }
   if (current.background && byPerson) {
     // The person comes first: their message is durable now and starts when the background turn has yielded (T-31).
-    const followUp = addFollowUp(decision, { text: message.text, attachments: message.attachments, model: message.model, ignoresPause: true })
+    const followUp = addFollowUp(decision, {
+      text: message.text,
+      attachments: message.attachments,
+      model: message.model,
+      ignoresPause: true,
+    })
     stop(decision, { turnId: current.id, reason: 'yielded' })
     return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
   }
   if (whenBusy === 'queue') {
-    const followUp = addFollowUp(decision, { text: message.text, attachments: message.attachments, model: message.model })
+    const followUp = addFollowUp(decision, {
+      text: message.text,
+      attachments: message.attachments,
+      model: message.model,
+    })
     return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
   }
-  throw new LatheError('turn.busy', 'A turn is running in this session.', { hint: 'Steer it, or queue the message.', data: { turnId: current.id } })
+  throw new LatheError('turn.busy', 'A turn is running in this session.', {
+    hint: 'Steer it, or queue the message.',
+    data: { turnId: current.id },
+  })
 }
 
 /** Starts a turn for `message`. The caller has made sure that none is running. `followUp` leaves the queue with it (T-129). */
@@ -104,7 +122,9 @@ function supersedeRecovery(decision: Decision, message: Message): void {
   const resumes = message.source === 'recovery' && message.continues === recovery.turnId
   decision.emit({
     type: 'session.recovery',
-    recovery: resumes ? { ...recovery, status: 'resuming', attempts: recovery.attempts + 1 } : { ...recovery, status: 'resolved' },
+    recovery: resumes
+      ? { ...recovery, status: 'resuming', attempts: recovery.attempts + 1 }
+      : { ...recovery, status: 'resolved' },
   })
 }
 
@@ -113,6 +133,9 @@ function withCommandNotes(decision: Decision, message: Message): string | undefi
   const notes = decision.state.hidden.commandNotes
   if (notes.length === 0) return message.prompt
   decision.changeHidden({ commandNotes: [] })
-  const blocks = notes.map((note) => `<command-by-person line=${JSON.stringify(note.line)} state=${JSON.stringify(note.state)}>\n${note.output}\n</command-by-person>`)
+  const blocks = notes.map(
+    (note) =>
+      `<command-by-person line=${JSON.stringify(note.line)} state=${JSON.stringify(note.state)}>\n${note.output}\n</command-by-person>`,
+  )
   return [...blocks, message.prompt ?? message.text].join('\n\n')
 }

@@ -24,20 +24,38 @@ function judgeNow(decision: Decision, call: PendingCall): Verdict {
 export function toolReady(decision: Decision, report: Extract<Report, { type: 'toolReady' }>): void {
   const item = decision.item(report.itemId, 'tool')
   if (!item || item.state !== 'proposed') return
-  const call: PendingCall = { itemId: report.itemId, tool: report.tool, plan: report.plan, argsHash: report.argsHash, since: decision.now }
+  const call: PendingCall = {
+    itemId: report.itemId,
+    tool: report.tool,
+    plan: report.plan,
+    argsHash: report.argsHash,
+    since: decision.now,
+  }
   if (decision.turn.denied.has(report.argsHash)) {
-    return refuse(decision, item, { code: 'approval.denied', message: 'This exact call was denied already in this turn. Do something else, or ask the person.' })
+    return refuse(decision, item, {
+      code: 'approval.denied',
+      message: 'This exact call was denied already in this turn. Do something else, or ask the person.',
+    })
   }
   const verdict = judgeNow(decision, call)
   if (verdict.verdict === 'allow') return start(decision, item)
-  if (verdict.verdict === 'deny') return refuse(decision, item, { code: verdict.code, message: verdict.message, reason: verdict.reason })
+  if (verdict.verdict === 'deny')
+    return refuse(decision, item, { code: verdict.code, message: verdict.message, reason: verdict.reason })
   ask(decision, item, call, verdict)
 }
 
-function ask(decision: Decision, item: ItemOf<'tool'>, call: PendingCall, verdict: Extract<Verdict, { verdict: 'ask' }>): void {
+function ask(
+  decision: Decision,
+  item: ItemOf<'tool'>,
+  call: PendingCall,
+  verdict: Extract<Verdict, { verdict: 'ask' }>,
+): void {
   const { turn } = decision
   if (turn.attendance === 'deny') {
-    return refuse(decision, item, { code: 'approval.unattended', message: 'Nobody can be asked here, and this needs consent. Go on without it and say what was left out.' })
+    return refuse(decision, item, {
+      code: 'approval.unattended',
+      message: 'Nobody can be asked here, and this needs consent. Go on without it and say what was left out.',
+    })
   }
   if (turn.attendance === 'fail') {
     refuse(decision, item, { code: 'person.needed', message: 'An approval is needed and nobody can be asked.' })
@@ -68,7 +86,10 @@ function ask(decision: Decision, item: ItemOf<'tool'>, call: PendingCall, verdic
   decision.effect({ do: 'notify', kind: 'approval', itemId: approvalId })
 }
 
-export function answerApproval(decision: Decision, command: Extract<Command, { type: 'approval.answer' }>): { ok: true } {
+export function answerApproval(
+  decision: Decision,
+  command: Extract<Command, { type: 'approval.answer' }>,
+): { ok: true } {
   const open = decision.state.turn?.approvals.get(command.approvalId)
   const card = decision.item(command.approvalId, 'approval')
   if (!open || !card || open.argsHash !== command.argsHash) throw gone(card)
@@ -142,19 +163,50 @@ export function withdrawApprovals(decision: Decision, state: 'cancelled' | 'inte
     close(decision, approvalId, { state })
     const item = decision.item(call.itemId, 'tool')
     if (!item) continue
-    decision.patch(item, { state: 'cancelled', status: 'final', endedAt: decision.now, waitedMs: decision.now - call.since })
-    decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'cancelled', error: { code: 'approval.gone', message: 'The turn ended before it was answered.' } } })
+    decision.patch(item, {
+      state: 'cancelled',
+      status: 'final',
+      endedAt: decision.now,
+      waitedMs: decision.now - call.since,
+    })
+    decision.effect({
+      do: 'release',
+      ticket: item.id,
+      answer: {
+        run: false,
+        state: 'cancelled',
+        error: { code: 'approval.gone', message: 'The turn ended before it was answered.' },
+      },
+    })
   }
 }
 
-function close(decision: Decision, approvalId: string, end: { state: ItemOf<'approval'>['state']; decidedBy?: 'person' | 'rule' | 'mode'; scope?: ItemOf<'approval'>['scope']; feedback?: string }): void {
+function close(
+  decision: Decision,
+  approvalId: string,
+  end: {
+    state: ItemOf<'approval'>['state']
+    decidedBy?: 'person' | 'rule' | 'mode'
+    scope?: ItemOf<'approval'>['scope']
+    feedback?: string
+  },
+): void {
   const approvals = new Map(decision.turn.approvals)
   approvals.delete(approvalId)
   decision.changeTurn({ approvals })
   personAnswered(decision)
   decision.status()
   const card = decision.item(approvalId, 'approval')
-  if (card) decision.patch(card, { state: end.state, status: 'final', endedAt: decision.now, decidedAt: decision.now, ...(end.decidedBy ? { decidedBy: end.decidedBy } : {}), ...(end.scope ? { scope: end.scope } : {}), ...(end.feedback ? { feedback: end.feedback } : {}) })
+  if (card)
+    decision.patch(card, {
+      state: end.state,
+      status: 'final',
+      endedAt: decision.now,
+      decidedAt: decision.now,
+      ...(end.decidedBy ? { decidedBy: end.decidedBy } : {}),
+      ...(end.scope ? { scope: end.scope } : {}),
+      ...(end.feedback ? { feedback: end.feedback } : {}),
+    })
   emitQueue(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'withdrawNotification', itemId: approvalId })
@@ -176,7 +228,14 @@ function start(decision: Decision, item: ItemOf<'tool'>): void {
 function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody): void {
   const now = decision.item(item.id, 'tool') ?? item
   const waitedMs = now.state === 'waiting' ? decision.now - now.createdAt : 0
-  decision.patch(now, { state: 'denied', code: error.code, summary: error.message, status: 'final', endedAt: decision.now, waitedMs })
+  decision.patch(now, {
+    state: 'denied',
+    code: error.code,
+    summary: error.message,
+    status: 'final',
+    endedAt: decision.now,
+    waitedMs,
+  })
   decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'denied', error } })
 }
 

@@ -24,7 +24,15 @@ class Driver {
   private count = 0
 
   constructor(mode: 'ask' | 'all' = 'ask') {
-    this.state = newSession({ id: 'session', journalId: 'journal', workspace: '/work', model: 'lab/scripted', effort: null, approvalMode: mode, now: this.clock })
+    this.state = newSession({
+      id: 'session',
+      journalId: 'journal',
+      workspace: '/work',
+      model: 'lab/scripted',
+      effort: null,
+      approvalMode: mode,
+      now: this.clock,
+    })
     this.empty = this.state.view
   }
 
@@ -56,7 +64,20 @@ class Driver {
   submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): any {
     const { whenBusy = 'refuse', ...rest } = more
     const requestId = `request-${++this.count}`
-    return this.command({ type: 'submit', whenBusy, message: { requestId, fingerprint: text, text, attachments: [], model: 'lab/scripted', source: 'person', attendance: 'attended', ...rest } })
+    return this.command({
+      type: 'submit',
+      whenBusy,
+      message: {
+        requestId,
+        fingerprint: text,
+        text,
+        attachments: [],
+        model: 'lab/scripted',
+        source: 'person',
+        attendance: 'attended',
+        ...rest,
+      },
+    })
   }
 
   /** A turn that streams. */
@@ -77,7 +98,10 @@ class Driver {
       tool: 'shell',
       title: command,
       argsHash: `hash-${command}`,
-      plan: { effects: [{ kind: 'command', words: command.split(' '), text: command, readOnly: false }], preview: { title: command, detail: command, detailKind: 'command' } },
+      plan: {
+        effects: [{ kind: 'command', words: command.split(' '), text: command, readOnly: false }],
+        preview: { title: command, detail: command, detailKind: 'command' },
+      },
     })
   }
 
@@ -106,7 +130,11 @@ describe('admission', () => {
     const reply = driver.submit('Fix the failing test\nplease')
     expect(reply).toMatchObject({ accepted: 'started' })
     expect(driver.types()).toEqual(['turn.started', 'item.put', 'session.changed', 'turn.status'])
-    expect(driver.state.view.header).toMatchObject({ title: 'Fix the failing test', titleSource: 'provisional', currentTurnId: reply.turnId })
+    expect(driver.state.view.header).toMatchObject({
+      title: 'Fix the failing test',
+      titleSource: 'provisional',
+      currentTurnId: reply.turnId,
+    })
     expect(driver.effects).toContainEqual({ do: 'start', turnId: reply.turnId })
   })
 
@@ -137,7 +165,10 @@ describe('admission', () => {
     driver.report({ type: 'stream', channel: 'text', add: 'late' }, first)
     driver.report({ type: 'failed', error: { code: 'app.internal', message: 'late' } }, first)
     expect(driver.state).toBe(before)
-    expect(driver.command({ type: 'stop', turnId: first, reason: 'person' })).toEqual({ stopped: false, why: 'not_current' })
+    expect(driver.command({ type: 'stop', turnId: first, reason: 'person' })).toEqual({
+      stopped: false,
+      why: 'not_current',
+    })
   })
 })
 
@@ -147,7 +178,12 @@ describe('text and tools', () => {
     driver.running()
     driver.report({ type: 'stream', channel: 'text', add: 'A' })
     driver.propose('tool', 'npm test')
-    driver.report({ type: 'toolEnded', itemId: 'tool', end: { state: 'ok', summary: 'fine', view: null, durationMs: 5 }, changes: [] })
+    driver.report({
+      type: 'toolEnded',
+      itemId: 'tool',
+      end: { state: 'ok', summary: 'fine', view: null, durationMs: 5 },
+      changes: [],
+    })
     driver.report({ type: 'stream', channel: 'text', add: 'B' })
     driver.report({ type: 'mayEnd', ending: 'answer' })
     const items = driver.state.view.items.filter((item) => item.kind !== 'user')
@@ -170,14 +206,30 @@ describe('text and tools', () => {
     driver.propose('tool', 'npm test')
     const end = { state: 'ok' as const, summary: 'first', view: null, durationMs: 1 }
     driver.report({ type: 'toolEnded', itemId: 'tool', end, changes: [] })
-    driver.report({ type: 'toolEnded', itemId: 'tool', end: { ...end, state: 'error', summary: 'second' }, changes: [] })
+    driver.report({
+      type: 'toolEnded',
+      itemId: 'tool',
+      end: { ...end, state: 'error', summary: 'second' },
+      changes: [],
+    })
     expect(driver.item('tool')).toMatchObject({ state: 'ok', summary: 'first' })
   })
 
   test('T-62 text closes an open wait even if the provider never says "resumed"', () => {
     const driver = new Driver()
     driver.running()
-    driver.report({ type: 'wait', wait: { code: 'provider.rate_limited', provider: 'lab', label: 'Lab', until: 9_000, untilKind: 'reset', attempt: 1, of: 3 } })
+    driver.report({
+      type: 'wait',
+      wait: {
+        code: 'provider.rate_limited',
+        provider: 'lab',
+        label: 'Lab',
+        until: 9_000,
+        untilKind: 'reset',
+        attempt: 1,
+        of: 3,
+      },
+    })
     expect(driver.state.view.turn?.status?.kind).toBe('rate_limited')
     driver.report({ type: 'stream', channel: 'text', add: 'x' })
     expect(driver.state.view.turn?.status?.kind).toBe('working')
@@ -218,7 +270,9 @@ describe('stop', () => {
     driver.report({ type: 'unwound' })
     expect(driver.state.view.header.queue).toMatchObject({ paused: 'stop' })
     const [first] = driver.state.view.header.queue.followUps
-    expect(driver.command({ type: 'followUp.start', id: first!.id, byPerson: false, message: followUp(first!.id) })).toBeNull()
+    expect(
+      driver.command({ type: 'followUp.start', id: first!.id, byPerson: false, message: followUp(first!.id) }),
+    ).toBeNull()
     expect(driver.state.view.header.queue.followUps).toHaveLength(2)
   })
 
@@ -265,7 +319,11 @@ describe('steering', () => {
     expect(answer).toMatchObject({ ended: false, steers: [{ text: 'also this' }] })
     expect(driver.state.view.items.at(-1)).toMatchObject({ kind: 'user', steer: true, text: 'also this' })
     expect(driver.report({ type: 'mayEnd', ending: 'answer' })).toMatchObject({ ended: true })
-    expect(codeOf(() => driver.command({ type: 'steer.add', turnId, requestId: 't', fingerprint: 't', text: 'late', attachments: [] }))).toBe('steer.not_running')
+    expect(
+      codeOf(() =>
+        driver.command({ type: 'steer.add', turnId, requestId: 't', fingerprint: 't', text: 'late', attachments: [] }),
+      ),
+    ).toBe('steer.not_running')
   })
 
   test('T-125 TA-20 unread steers return on Stop and head the queue on failure', () => {
@@ -273,11 +331,20 @@ describe('steering', () => {
     const turnId = stopped.running()
     stopped.command({ type: 'steer.add', turnId, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
     stopped.command({ type: 'steer.add', turnId, requestId: 'b', fingerprint: 'b', text: 's2', attachments: [] })
-    expect(stopped.command({ type: 'stop', turnId, reason: 'person' }).withdrawn.map((steer: any) => steer.text)).toEqual(['s1', 's2'])
+    expect(
+      stopped.command({ type: 'stop', turnId, reason: 'person' }).withdrawn.map((steer: any) => steer.text),
+    ).toEqual(['s1', 's2'])
 
     const failed = new Driver()
     const failing = failed.running()
-    failed.command({ type: 'steer.add', turnId: failing, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
+    failed.command({
+      type: 'steer.add',
+      turnId: failing,
+      requestId: 'a',
+      fingerprint: 'a',
+      text: 's1',
+      attachments: [],
+    })
     failed.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } })
     expect(failed.state.view.header.queue).toMatchObject({ paused: 'failure', followUps: [{ text: 's1' }] })
   })
@@ -285,11 +352,21 @@ describe('steering', () => {
   test('T-118 a taken steer can be neither edited nor withdrawn', () => {
     const driver = new Driver()
     const turnId = driver.running()
-    const { steerId } = driver.command({ type: 'steer.add', turnId, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
+    const { steerId } = driver.command({
+      type: 'steer.add',
+      turnId,
+      requestId: 'a',
+      fingerprint: 'a',
+      text: 's1',
+      attachments: [],
+    })
     driver.report({ type: 'boundary' })
     const before = driver.journal.length
     expect(driver.command({ type: 'steer.withdraw', steerId })).toEqual({ done: false, why: 'taken' })
-    expect(driver.command({ type: 'steer.edit', steerId, text: 'x', attachments: [] })).toEqual({ done: false, why: 'taken' })
+    expect(driver.command({ type: 'steer.edit', steerId, text: 'x', attachments: [] })).toEqual({
+      done: false,
+      why: 'taken',
+    })
     expect(driver.journal).toHaveLength(before)
   })
 })
@@ -302,7 +379,13 @@ describe('approvals', () => {
     driver.propose('two', 'npm run build')
     const cards = driver.state.view.items.filter((item) => item.kind === 'approval')
     expect(driver.state.view.approvals).toMatchObject({ depth: 2, head: { id: cards[0]!.id } })
-    const answer: Command = { type: 'approval.answer', approvalId: cards[1]!.id, argsHash: 'hash-npm run build', decision: 'once', scope: 'workspace' }
+    const answer: Command = {
+      type: 'approval.answer',
+      approvalId: cards[1]!.id,
+      argsHash: 'hash-npm run build',
+      decision: 'once',
+      scope: 'workspace',
+    }
     driver.command(answer)
     expect(driver.item('two').state).toBe('running')
     expect(driver.item('one').state).toBe('waiting')
@@ -314,14 +397,30 @@ describe('approvals', () => {
     driver.running()
     driver.propose('one', 'npm test')
     const card = driver.state.view.approvals.head!
-    expect(codeOf(() => driver.command({ type: 'approval.answer', approvalId: card.id, argsHash: 'other', decision: 'once', scope: 'workspace' }))).toBe('approval.gone')
+    expect(
+      codeOf(() =>
+        driver.command({
+          type: 'approval.answer',
+          approvalId: card.id,
+          argsHash: 'other',
+          decision: 'once',
+          scope: 'workspace',
+        }),
+      ),
+    ).toBe('approval.gone')
   })
 
   test('Z-94 K-22 allowed for the session: the next equal call runs without a card, another command asks', () => {
     const driver = new Driver()
     driver.running()
     driver.propose('one', 'npm test')
-    driver.command({ type: 'approval.answer', approvalId: driver.state.view.approvals.head!.id, argsHash: 'hash-npm test', decision: 'session', scope: 'workspace' })
+    driver.command({
+      type: 'approval.answer',
+      approvalId: driver.state.view.approvals.head!.id,
+      argsHash: 'hash-npm test',
+      decision: 'session',
+      scope: 'workspace',
+    })
     driver.propose('two', 'npm test')
     driver.propose('three', 'npm test --watch')
     expect([driver.item('two').state, driver.item('three').state]).toEqual(['running', 'waiting'])
@@ -331,8 +430,17 @@ describe('approvals', () => {
     const driver = new Driver()
     driver.running()
     driver.propose('one', 'npm test')
-    driver.command({ type: 'approval.answer', approvalId: driver.state.view.approvals.head!.id, argsHash: 'hash-npm test', decision: 'deny', scope: 'workspace', feedback: 'use vitest' })
-    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({ answer: { run: false, error: { code: 'approval.denied', message: expect.stringContaining('use vitest') } } })
+    driver.command({
+      type: 'approval.answer',
+      approvalId: driver.state.view.approvals.head!.id,
+      argsHash: 'hash-npm test',
+      decision: 'deny',
+      scope: 'workspace',
+      feedback: 'use vitest',
+    })
+    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({
+      answer: { run: false, error: { code: 'approval.denied', message: expect.stringContaining('use vitest') } },
+    })
     driver.propose('two', 'npm test')
     expect(driver.item('two').state).toBe('denied')
     expect(driver.state.view.approvals.depth).toBe(0)
@@ -342,7 +450,9 @@ describe('approvals', () => {
     const driver = new Driver()
     driver.running()
     driver.propose('one', 'npm test')
-    expect(codeOf(() => driver.command({ type: 'settings', approvalMode: 'all', forApproval: 'other' }))).toBe('approval.gone')
+    expect(codeOf(() => driver.command({ type: 'settings', approvalMode: 'all', forApproval: 'other' }))).toBe(
+      'approval.gone',
+    )
     expect(driver.state.view.header.approvalMode).toBe('ask')
     driver.command({ type: 'settings', approvalMode: 'all', forApproval: driver.state.view.approvals.head!.id })
     expect(driver.item('one').state).toBe('running')
@@ -359,23 +469,41 @@ describe('approvals', () => {
     failing.report({ type: 'running' })
     failing.propose('one', 'npm test')
     failing.report({ type: 'unwound' })
-    expect(failing.state.view.turns.find((turn) => turn.id === turnId)).toMatchObject({ outcome: 'failed', error: { code: 'person.needed' } })
+    expect(failing.state.view.turns.find((turn) => turn.id === turnId)).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'person.needed' },
+    })
   })
 })
 
 describe('questions', () => {
-  const question = { ask: 'choice' as const, text: 'Which?', choices: [{ id: '1', label: 'One' }], multiple: false, allowText: false }
+  const question = {
+    ask: 'choice' as const,
+    text: 'Which?',
+    choices: [{ id: '1', label: 'One' }],
+    multiple: false,
+    allowText: false,
+  }
 
   test('T-148 an answer that does not fit leaves it open, a closed one is gone', () => {
     const driver = new Driver('all')
     driver.running()
     driver.propose('tool', 'x')
     driver.report({ type: 'asked', ticket: 'q', itemId: 'tool', question })
-    const answer = (choices: string[]): Command => ({ type: 'question.answer', questionId: 'q', choices, text: null, secret: null, declined: false })
+    const answer = (choices: string[]): Command => ({
+      type: 'question.answer',
+      questionId: 'q',
+      choices,
+      text: null,
+      secret: null,
+      declined: false,
+    })
     expect(codeOf(() => driver.command(answer(['9'])))).toBe('question.invalid')
     expect(driver.state.view.questions.depth).toBe(1)
     driver.command(answer(['1']))
-    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({ answer: { answer: { choices: ['One'] } } })
+    expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({
+      answer: { answer: { choices: ['One'] } },
+    })
     expect(codeOf(() => driver.command(answer(['1'])))).toBe('question.gone')
   })
 
@@ -383,8 +511,20 @@ describe('questions', () => {
     const driver = new Driver('all')
     driver.running()
     driver.propose('tool', 'x')
-    driver.report({ type: 'asked', ticket: 'q', itemId: 'tool', question: { ...question, ask: 'secret', choices: [], allowText: true } })
-    driver.command({ type: 'question.answer', questionId: 'q', choices: [], text: null, secret: 's3cr3t-42', declined: false })
+    driver.report({
+      type: 'asked',
+      ticket: 'q',
+      itemId: 'tool',
+      question: { ...question, ask: 'secret', choices: [], allowText: true },
+    })
+    driver.command({
+      type: 'question.answer',
+      questionId: 'q',
+      choices: [],
+      text: null,
+      secret: 's3cr3t-42',
+      declined: false,
+    })
     expect(JSON.stringify(driver.journal)).not.toContain('s3cr3t-42')
     expect(driver.item('q')).toMatchObject({ state: 'answered', answer: 'answered (hidden)' })
   })
@@ -393,7 +533,9 @@ describe('questions', () => {
 describe('recovery', () => {
   function crashed(driver: Driver): Decision {
     const turn = driver.state.view.turns.at(-1)!
-    const events = driver.journal.slice(driver.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === turn.id))
+    const events = driver.journal.slice(
+      driver.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === turn.id),
+    )
     const decision = new Decision({ ...driver.state, turn: null }, driver.environment)
     recover(decision, events)
     driver.take(decision)
@@ -406,8 +548,16 @@ describe('recovery', () => {
     driver.submit('later', { whenBusy: 'queue' })
     driver.report({ type: 'stream', channel: 'text', add: 'half' })
     crashed(driver)
-    expect(driver.state.view.header).toMatchObject({ recovery: { status: 'awaiting', reason: 'confirm', canContinue: true }, queue: { paused: 'recovery' }, automaticHeld: { by: 'recovery' }, lastOutcome: 'interrupted' })
-    expect(driver.state.view.items.find((item) => item.kind === 'text')).toMatchObject({ status: 'partial', text: 'half' })
+    expect(driver.state.view.header).toMatchObject({
+      recovery: { status: 'awaiting', reason: 'confirm', canContinue: true },
+      queue: { paused: 'recovery' },
+      automaticHeld: { by: 'recovery' },
+      lastOutcome: 'interrupted',
+    })
+    expect(driver.state.view.items.find((item) => item.kind === 'text')).toMatchObject({
+      status: 'partial',
+      text: 'half',
+    })
     expect(driver.effects.some((effect) => effect.do === 'start')).toBe(false)
   })
 
@@ -415,7 +565,17 @@ describe('recovery', () => {
     const driver = new Driver()
     driver.running()
     driver.report({ type: 'stream', channel: 'text', add: 'all' })
-    driver.report({ type: 'stepEnded', stepId: 's', finish: 'stop', usage: null, turn: noUsage, context: { used: null, window: null, estimated: false }, firstTokenMs: null, streamedMs: 0, servedBy: null })
+    driver.report({
+      type: 'stepEnded',
+      stepId: 's',
+      finish: 'stop',
+      usage: null,
+      turn: noUsage,
+      context: { used: null, window: null, estimated: false },
+      firstTokenMs: null,
+      streamedMs: 0,
+      servedBy: null,
+    })
     crashed(driver)
     expect(driver.state.view.header).toMatchObject({ lastOutcome: 'completed', recovery: null })
   })
@@ -444,7 +604,11 @@ describe('recovery', () => {
     driver.running()
     crashed(driver)
     const { recoveryId, turnId } = driver.state.view.header.recovery!
-    const resume: Command = { type: 'recovery.continue', recoveryId, message: { ...followUp('x'), source: 'person', continues: turnId } }
+    const resume: Command = {
+      type: 'recovery.continue',
+      recoveryId,
+      message: { ...followUp('x'), source: 'person', continues: turnId },
+    }
     driver.command(resume)
     expect(codeOf(() => driver.command(resume))).toBe('recovery.stale')
     expect(driver.state.view.header.recovery).toMatchObject({ status: 'resuming', attempts: 1 })
@@ -456,32 +620,111 @@ describe('recovery', () => {
 })
 
 function followUp(id: string): Message {
-  return { requestId: `follow-up:${id}`, fingerprint: id, text: 'later one', attachments: [], model: 'lab/scripted', source: 'follow_up', attendance: 'attended' }
+  return {
+    requestId: `follow-up:${id}`,
+    fingerprint: id,
+    text: 'later one',
+    attachments: [],
+    model: 'lab/scripted',
+    source: 'follow_up',
+    attendance: 'attended',
+  }
 }
 
 /** Anything that may come in any order; what does not fit must be a typed refusal or a no-op. */
 const step: fc.Arbitrary<(driver: Driver, seen: string[]) => void> = fc.oneof(
-  fc.constantFrom('refuse', 'queue', 'steer').map((whenBusy) => (driver: Driver) => driver.submit(`m${driver.journal.length}`, { whenBusy } as never)),
-  fc.constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed', 'discarded').map((type) => (driver: Driver) => driver.report({ type } as Report)),
-  fc.constantFrom('text', 'reasoning').map((channel) => (driver: Driver) => driver.report({ type: 'stream', channel: channel as 'text', add: 'word\n' })),
-  fc.constant((driver: Driver) => driver.report({ type: 'stepStarted', stepId: `s${driver.journal.length}`, step: 1, model: 'm' })),
+  fc
+    .constantFrom('refuse', 'queue', 'steer')
+    .map((whenBusy) => (driver: Driver) => driver.submit(`m${driver.journal.length}`, { whenBusy } as never)),
+  fc
+    .constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed', 'discarded')
+    .map((type) => (driver: Driver) => driver.report({ type } as Report)),
+  fc
+    .constantFrom('text', 'reasoning')
+    .map((channel) => (driver: Driver) => driver.report({ type: 'stream', channel: channel as 'text', add: 'word\n' })),
+  fc.constant((driver: Driver) =>
+    driver.report({ type: 'stepStarted', stepId: `s${driver.journal.length}`, step: 1, model: 'm' }),
+  ),
   fc.constant((driver: Driver) => driver.report({ type: 'mayEnd', ending: 'answer' })),
-  fc.constant((driver: Driver) => driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } })),
+  fc.constant((driver: Driver) =>
+    driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } }),
+  ),
   fc.nat(3).map((n) => (driver: Driver) => driver.propose(`tool-${driver.state.turn?.id}-${n}`, `cmd ${n}`)),
-  fc.nat(3).map((n) => (driver: Driver) => driver.report({ type: 'toolEnded', itemId: `tool-${driver.state.turn?.id}-${n}`, end: { state: 'ok', summary: '', view: null, durationMs: 1 }, changes: [] })),
-  fc.nat(3).map((n) => (driver: Driver) => driver.report({ type: 'asked', ticket: `q-${driver.journal.length}`, itemId: `tool-${driver.state.turn?.id}-${n}`, question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true } })),
+  fc
+    .nat(3)
+    .map(
+      (n) => (driver: Driver) =>
+        driver.report({
+          type: 'toolEnded',
+          itemId: `tool-${driver.state.turn?.id}-${n}`,
+          end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+          changes: [],
+        }),
+    ),
+  fc
+    .nat(3)
+    .map(
+      (n) => (driver: Driver) =>
+        driver.report({
+          type: 'asked',
+          ticket: `q-${driver.journal.length}`,
+          itemId: `tool-${driver.state.turn?.id}-${n}`,
+          question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
+        }),
+    ),
   fc.constantFrom('once', 'session', 'deny').map((decision) => (driver: Driver) => {
     const head = driver.state.view.approvals.head
-    driver.command({ type: 'approval.answer', approvalId: head?.id ?? 'none', argsHash: head?.request.argsHash ?? '', decision: decision as 'once', scope: 'workspace' })
+    driver.command({
+      type: 'approval.answer',
+      approvalId: head?.id ?? 'none',
+      argsHash: head?.request.argsHash ?? '',
+      decision: decision as 'once',
+      scope: 'workspace',
+    })
   }),
-  fc.constant((driver: Driver) => driver.command({ type: 'question.answer', questionId: driver.state.view.questions.head?.id ?? 'none', choices: [], text: 'yes', secret: null, declined: false })),
-  fc.boolean().map((current) => (driver: Driver, seen: string[]) => driver.command({ type: 'stop', turnId: (current ? driver.state.turn?.id : seen[0]) ?? 'none', reason: 'person' })),
-  fc.constantFrom('queue.resume', 'followUp.clear', 'queue.pause', 'hold.release').map((type) => (driver: Driver) => driver.command({ type } as Command)),
-  fc.constantFrom('withdraw', 'sendNow').map((kind) => (driver: Driver) => driver.command({ type: `steer.${kind}`, steerId: driver.state.view.turn?.steers[0]?.id ?? 'none' } as Command)),
-  fc.constantFrom('read-only', 'ask', 'edits', 'all').map((approvalMode) => (driver: Driver) => driver.command({ type: 'settings', approvalMode: approvalMode as 'ask' })),
+  fc.constant((driver: Driver) =>
+    driver.command({
+      type: 'question.answer',
+      questionId: driver.state.view.questions.head?.id ?? 'none',
+      choices: [],
+      text: 'yes',
+      secret: null,
+      declined: false,
+    }),
+  ),
+  fc
+    .boolean()
+    .map(
+      (current) => (driver: Driver, seen: string[]) =>
+        driver.command({
+          type: 'stop',
+          turnId: (current ? driver.state.turn?.id : seen[0]) ?? 'none',
+          reason: 'person',
+        }),
+    ),
+  fc
+    .constantFrom('queue.resume', 'followUp.clear', 'queue.pause', 'hold.release')
+    .map((type) => (driver: Driver) => driver.command({ type } as Command)),
+  fc
+    .constantFrom('withdraw', 'sendNow')
+    .map(
+      (kind) => (driver: Driver) =>
+        driver.command({ type: `steer.${kind}`, steerId: driver.state.view.turn?.steers[0]?.id ?? 'none' } as Command),
+    ),
+  fc
+    .constantFrom('read-only', 'ask', 'edits', 'all')
+    .map(
+      (approvalMode) => (driver: Driver) => driver.command({ type: 'settings', approvalMode: approvalMode as 'ask' }),
+    ),
   fc.constant((driver: Driver) => {
     const next = driver.state.view.header.queue.followUps[0]
-    if (next) driver.command({ type: 'followUp.start', id: next.id, byPerson: false, message: { ...followUp(next.id), text: next.text } })
+    if (next)
+      driver.command({
+        type: 'followUp.start',
+        id: next.id,
+        byPerson: false,
+        message: { ...followUp(next.id), text: next.text },
+      })
   }),
 )
 

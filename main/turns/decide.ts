@@ -11,7 +11,17 @@ import { Decision } from './decision.ts'
 import type { Command, Input } from './inputs.ts'
 import { endCommand, startCommand } from './own-commands.ts'
 import { answerQuestion, expireQuestion } from './questions.ts'
-import { addFollowUp, changeQueue, clearQueue, editFollowUp, moveFollowUp, nextFollowUp, pauseQueue, removeFollowUp, resumeQueue } from './queue.ts'
+import {
+  addFollowUp,
+  changeQueue,
+  clearQueue,
+  editFollowUp,
+  moveFollowUp,
+  nextFollowUp,
+  pauseQueue,
+  removeFollowUp,
+  resumeQueue,
+} from './queue.ts'
 import { archive, changeSettings, markRead, pin, remove, rename, restore, setMadeTitle } from './record.ts'
 import { continueRecovery, dismissRecovery } from './recovery.ts'
 import { boundReply, checkMutable } from './requests.ts'
@@ -126,7 +136,10 @@ function startFollowUp(decision: Decision, command: Extract<Command, { type: 'fo
   if (bound) return bound
   checkMutable(decision.state)
   if (decision.state.turn) {
-    if (command.byPerson) throw new LatheError('turn.busy', 'A turn is running in this session.', { data: { turnId: decision.state.turn.id } })
+    if (command.byPerson)
+      throw new LatheError('turn.busy', 'A turn is running in this session.', {
+        data: { turnId: decision.state.turn.id },
+      })
     return null
   }
   const followUp = decision.header.queue.followUps.find((one) => one.id === command.id)

@@ -66,7 +66,9 @@ export class Decision {
   /** Emits `session.changed` where the patch differs from what is held (T-52); an unsent session only remembers it. */
   changeHeader(patch: Partial<SessionHeader>): void {
     const changed = Object.fromEntries(
-      Object.entries(patch).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.header[name as keyof SessionHeader])),
+      Object.entries(patch).filter(
+        ([name, value]) => JSON.stringify(value) !== JSON.stringify(this.header[name as keyof SessionHeader]),
+      ),
     ) as Partial<SessionHeader>
     if (Object.keys(changed).length === 0) return
     if (this.state.stored) this.emit({ type: 'session.changed', patch: changed })
@@ -79,7 +81,13 @@ export class Decision {
   }
 
   /** Adds an item at the end of the transcript. */
-  put(item: DistributiveOmit<Item, 'pos' | 'createdAt' | 'endedAt' | 'status' | 'source' | 'contextual' | 'visible' | 'stepId' | 'turnId'> & Partial<Pick<Item, 'endedAt' | 'status' | 'source' | 'contextual' | 'visible' | 'stepId' | 'turnId'>>): void {
+  put(
+    item: DistributiveOmit<
+      Item,
+      'pos' | 'createdAt' | 'endedAt' | 'status' | 'source' | 'contextual' | 'visible' | 'stepId' | 'turnId'
+    > &
+      Partial<Pick<Item, 'endedAt' | 'status' | 'source' | 'contextual' | 'visible' | 'stepId' | 'turnId'>>,
+  ): void {
     const turnId = item.turnId === undefined ? (this.state.turn?.id ?? null) : item.turnId
     const pos = this.state.lastPos + 1
     const whole = {
@@ -127,6 +135,13 @@ export function statusOf(turn: LiveTurn): TurnStatus | null {
   if (turn.wait) return turn.wait
   if (turn.reading) return { kind: 'prompt_reading', percent: turn.reading.percent }
   const longest = turn.running[0]
-  if (longest) return { kind: 'tool', itemId: longest.itemId, title: longest.title, since: longest.since, others: turn.running.length - 1 }
+  if (longest)
+    return {
+      kind: 'tool',
+      itemId: longest.itemId,
+      title: longest.title,
+      since: longest.since,
+      others: turn.running.length - 1,
+    }
   return { kind: 'working' }
 }

@@ -23,7 +23,14 @@ export type Message = {
 export type Command =
   | { type: 'submit'; message: Message; whenBusy: 'refuse' | 'queue' | 'steer' }
   | { type: 'stop'; turnId: string; reason: StopReason }
-  | { type: 'steer.add'; turnId: string; requestId: string; fingerprint: string; text: string; attachments: Attachment[] }
+  | {
+      type: 'steer.add'
+      turnId: string
+      requestId: string
+      fingerprint: string
+      text: string
+      attachments: Attachment[]
+    }
   | { type: 'steer.edit'; steerId: string; text: string; attachments: Attachment[] }
   | { type: 'steer.withdraw'; steerId: string }
   | { type: 'steer.sendNow'; steerId: string }
@@ -37,9 +44,23 @@ export type Command =
   | { type: 'queue.pause' }
   | { type: 'queue.resume' }
   | { type: 'queue.refused'; error: ErrorBody }
-  | { type: 'approval.answer'; approvalId: string; argsHash: string; decision: ApprovalDecision; scope: 'workspace' | 'always'; feedback?: string }
+  | {
+      type: 'approval.answer'
+      approvalId: string
+      argsHash: string
+      decision: ApprovalDecision
+      scope: 'workspace' | 'always'
+      feedback?: string
+    }
   | { type: 'rules.changed' }
-  | { type: 'question.answer'; questionId: string; choices: string[]; text: string | null; secret: string | null; declined: boolean }
+  | {
+      type: 'question.answer'
+      questionId: string
+      choices: string[]
+      text: string | null
+      secret: string | null
+      declined: boolean
+    }
   | { type: 'question.expired'; questionId: string }
   | { type: 'recovery.continue'; recoveryId: string; message: Message }
   | { type: 'recovery.dismiss'; recoveryId: string }
@@ -51,9 +72,26 @@ export type Command =
   | { type: 'delete' }
   | { type: 'restore' }
   | { type: 'markRead'; seq: number; unread: boolean }
-  | { type: 'settings'; model?: string | null; effort?: string | null; approvalMode?: ApprovalMode; forApproval?: string }
+  | {
+      type: 'settings'
+      model?: string | null
+      effort?: string | null
+      approvalMode?: ApprovalMode
+      forApproval?: string
+    }
   | { type: 'workspace.moved'; to: string }
   | { type: 'command.started'; itemId: string; line: string; title: string; folder: string }
-  | { type: 'command.ended'; itemId: string; exitCode: number | null; signal: string | null; view: ToolView; summary: string; output: string; stopped: boolean }
+  | {
+      type: 'command.ended'
+      itemId: string
+      exitCode: number | null
+      signal: string | null
+      view: ToolView
+      summary: string
+      output: string
+      stopped: boolean
+    }
 
-export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; at: number; report: Report }
+export type Input =
+  | { kind: 'command'; command: Command }
+  | { kind: 'report'; turnId: string; at: number; report: Report }

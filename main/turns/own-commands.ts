@@ -54,8 +54,17 @@ export function endCommand(decision: Decision, command: Of<'command.ended'>): { 
     },
   })
   const line = (item.args as { command: string }).command
-  const state = command.stopped ? 'stopped by the person' : command.signal ? `ended by ${command.signal}` : `exit ${command.exitCode ?? '?'}`
-  decision.changeHidden({ commandNotes: [...decision.state.hidden.commandNotes, { itemId: item.id, line, state, output: command.output }].slice(-20) })
+  const state = command.stopped
+    ? 'stopped by the person'
+    : command.signal
+      ? `ended by ${command.signal}`
+      : `exit ${command.exitCode ?? '?'}`
+  decision.changeHidden({
+    commandNotes: [
+      ...decision.state.hidden.commandNotes,
+      { itemId: item.id, line, state, output: command.output },
+    ].slice(-20),
+  })
   return { ok: true }
 }
 

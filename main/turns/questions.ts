@@ -24,7 +24,9 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
     })
   }
   const seconds = decision.environment.settings['questions.timeoutSeconds']
-  decision.changeTurn({ questions: new Map(turn.questions).set(report.ticket, { itemId: tool.id, since: decision.now }) })
+  decision.changeTurn({
+    questions: new Map(turn.questions).set(report.ticket, { itemId: tool.id, since: decision.now }),
+  })
   personWaits(decision)
   decision.status()
   decision.put({
@@ -43,13 +45,17 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
   decision.effect({ do: 'notify', kind: 'question', itemId: report.ticket })
 }
 
-export function answerQuestion(decision: Decision, command: Extract<Command, { type: 'question.answer' }>): { ok: true } {
+export function answerQuestion(
+  decision: Decision,
+  command: Extract<Command, { type: 'question.answer' }>,
+): { ok: true } {
   const item = openQuestion(decision, command.questionId)
   const text = command.text?.trim() ? command.text.trim() : null
   if (command.declined) return end(decision, item, 'declined', { noAnswer: 'declined' })
   check(item, command, text)
   const secret = item.ask === 'secret' ? command.secret : null
-  if (command.choices.length === 0 && text === null && !secret) return end(decision, item, 'blank', { noAnswer: 'blank' })
+  if (command.choices.length === 0 && text === null && !secret)
+    return end(decision, item, 'blank', { noAnswer: 'blank' })
   const labels = item.choices.filter((choice) => command.choices.includes(choice.id)).map((choice) => choice.label)
   // A secret goes once, in memory, to what asked; the card only says that it was answered (T-151).
   const shown = item.ask === 'secret' ? 'answered (hidden)' : [...labels, ...(text === null ? [] : [text])].join('\n')
@@ -61,12 +67,18 @@ export function expireQuestion(decision: Decision, questionId: string): { ok: tr
   return end(decision, item, 'expired', { noAnswer: 'expired' })
 }
 
-function check(item: ItemOf<'question'>, command: Extract<Command, { type: 'question.answer' }>, text: string | null): void {
+function check(
+  item: ItemOf<'question'>,
+  command: Extract<Command, { type: 'question.answer' }>,
+  text: string | null,
+): void {
   const invalid = (message: string) => new LatheError('question.invalid', message)
-  if (command.choices.some((id) => !item.choices.some((choice) => choice.id === id))) throw invalid('That is none of the choices.')
+  if (command.choices.some((id) => !item.choices.some((choice) => choice.id === id)))
+    throw invalid('That is none of the choices.')
   if (command.choices.length > 1 && !item.multiple) throw invalid('Choose one.')
   if (item.ask === 'choice' && text !== null && !item.allowText) throw invalid('Choose one of the answers.')
-  if (item.ask === 'secret' && (text !== null || command.choices.length > 0)) throw invalid('A secret is answered as a secret.')
+  if (item.ask === 'secret' && (text !== null || command.choices.length > 0))
+    throw invalid('A secret is answered as a secret.')
   if (item.ask !== 'secret' && command.secret !== null) throw invalid('This question asks for no secret.')
 }
 
@@ -87,13 +99,24 @@ function openQuestion(decision: Decision, questionId: string): ItemOf<'question'
   return item
 }
 
-function end(decision: Decision, item: ItemOf<'question'>, state: ItemOf<'question'>['state'], answer: Release, shown?: string): { ok: true } {
+function end(
+  decision: Decision,
+  item: ItemOf<'question'>,
+  state: ItemOf<'question'>['state'],
+  answer: Release,
+  shown?: string,
+): { ok: true } {
   const questions = new Map(decision.turn.questions)
   questions.delete(item.id)
   decision.changeTurn({ questions })
   personAnswered(decision)
   decision.status()
-  decision.patch(item, { state, status: 'final', endedAt: decision.now, ...(shown === undefined ? {} : { answer: shown }) })
+  decision.patch(item, {
+    state,
+    status: 'final',
+    endedAt: decision.now,
+    ...(shown === undefined ? {} : { answer: shown }),
+  })
   emitQueue(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'withdrawNotification', itemId: item.id })
@@ -104,5 +127,9 @@ function end(decision: Decision, item: ItemOf<'question'>, state: ItemOf<'questi
 function emitQueue(decision: Decision): void {
   const { questions } = decision.turn
   const first = questions.keys().next().value
-  decision.emit({ type: 'question.queue', head: first === undefined ? null : (decision.item(first, 'question') ?? null), depth: questions.size })
+  decision.emit({
+    type: 'question.queue',
+    head: first === undefined ? null : (decision.item(first, 'question') ?? null),
+    depth: questions.size,
+  })
 }

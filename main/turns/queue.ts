@@ -17,7 +17,10 @@ export function changeQueue(decision: Decision, patch: Partial<Queue>, cause: Ca
   decision.effect({ do: 'entry' })
 }
 
-export function addFollowUp(decision: Decision, message: { text: string; attachments: Attachment[]; model?: string; ignoresPause?: boolean }): FollowUp {
+export function addFollowUp(
+  decision: Decision,
+  message: { text: string; attachments: Attachment[]; model?: string; ignoresPause?: boolean },
+): FollowUp {
   const { followUps } = decision.header.queue
   if (followUps.length >= followUpsMax) throw new LatheError('queue.full', `${followUpsMax} follow-ups wait already.`)
   const followUp: FollowUp = {
@@ -30,15 +33,24 @@ export function addFollowUp(decision: Decision, message: { text: string; attachm
     ...(message.ignoresPause ? { ignoresPause: true } : {}),
   }
   // What the person sent beside a background turn goes before what waits for an unpaused queue.
-  changeQueue(decision, { followUps: message.ignoresPause ? [followUp, ...followUps] : [...followUps, followUp] }, 'added')
+  changeQueue(
+    decision,
+    { followUps: message.ignoresPause ? [followUp, ...followUps] : [...followUps, followUp] },
+    'added',
+  )
   if (!decision.state.turn) decision.effect({ do: 'next' })
   return followUp
 }
 
-export function editFollowUp(decision: Decision, edit: { id: string; revision: number; text: string; attachments: Attachment[] }): FollowUp {
+export function editFollowUp(
+  decision: Decision,
+  edit: { id: string; revision: number; text: string; attachments: Attachment[] },
+): FollowUp {
   const before = find(decision, edit.id)
   if (before.revision !== edit.revision) {
-    throw new LatheError('follow_up.stale', 'This message was edited elsewhere meanwhile.', { data: { followUp: before } })
+    throw new LatheError('follow_up.stale', 'This message was edited elsewhere meanwhile.', {
+      data: { followUp: before },
+    })
   }
   const after = { ...before, text: edit.text, attachments: edit.attachments, revision: before.revision + 1 }
   const followUps = decision.header.queue.followUps.map((one) => (one.id === edit.id ? after : one))
@@ -55,7 +67,11 @@ export function moveFollowUp(decision: Decision, id: string, before: string | nu
   changeQueue(decision, { followUps: rest.toSpliced(place, 0, moved) }, 'moved')
 }
 
-export function removeFollowUp(decision: Decision, id: string, cause: 'removed' | 'taken' | 'steered' = 'removed'): FollowUp {
+export function removeFollowUp(
+  decision: Decision,
+  id: string,
+  cause: 'removed' | 'taken' | 'steered' = 'removed',
+): FollowUp {
   const removed = find(decision, id)
   changeQueue(decision, { followUps: decision.header.queue.followUps.filter((one) => one.id !== id) }, cause)
   return removed

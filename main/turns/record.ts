@@ -20,7 +20,11 @@ export function rename(decision: Decision, command: Of<'rename'>): SessionHeader
     const first = decision.state.view.items.find((item) => item.kind === 'user')
     const text = first?.kind === 'user' ? first.text : ''
     const fallback = fallbackTitle(text)
-    decision.changeHeader(fallback ? { title: fallback, titleSource: 'fallback' } : { titleSource: 'default', title: 'New session', ...provisionalTitle(text, []) })
+    decision.changeHeader(
+      fallback
+        ? { title: fallback, titleSource: 'fallback' }
+        : { titleSource: 'default', title: 'New session', ...provisionalTitle(text, []) },
+    )
   }
   return changed(decision)
 }
@@ -31,7 +35,11 @@ export function setMadeTitle(decision: Decision, command: Of<'title'>): { ok: tr
   const { titleSource, title } = decision.header
   if (titleSource === 'manual' || titleSource === 'generated') return { ok: true }
   decision.changeHeader({ title: command.title, titleSource: command.source })
-  decision.emit({ type: 'title.status', status: command.title === title ? 'kept' : 'done', preview: command.title.slice(0, 120) })
+  decision.emit({
+    type: 'title.status',
+    status: command.title === title ? 'kept' : 'done',
+    preview: command.title.slice(0, 120),
+  })
   decision.effect({ do: 'entry' })
   return { ok: true }
 }
@@ -64,10 +72,15 @@ export function restore(decision: Decision): SessionHeader {
 /** "Mark as unread" holds until the session is opened again (S-49). */
 export function markRead(decision: Decision, command: Of<'markRead'>): { ok: true } {
   const { header } = decision
-  const readSeq = command.unread ? Math.max(0, header.notableSeq - 1) : Math.max(header.readSeq, Math.min(command.seq, header.lastSeq))
+  const readSeq = command.unread
+    ? Math.max(0, header.notableSeq - 1)
+    : Math.max(header.readSeq, Math.min(command.seq, header.lastSeq))
   const before = header.notableSeq > header.readSeq
   if (before === header.notableSeq > readSeq) return { ok: true }
-  decision.changeHeader({ readSeq, ...(command.unread && header.notableSeq === 0 ? { notableSeq: header.lastSeq, readSeq: header.lastSeq - 1 } : {}) })
+  decision.changeHeader({
+    readSeq,
+    ...(command.unread && header.notableSeq === 0 ? { notableSeq: header.lastSeq, readSeq: header.lastSeq - 1 } : {}),
+  })
   decision.effect({ do: 'entry' })
   return { ok: true }
 }
@@ -95,6 +108,8 @@ function changed(decision: Decision): SessionHeader {
 
 function checkRev(decision: Decision, ifRev: number | undefined): void {
   if (ifRev !== undefined && ifRev !== decision.header.rev) {
-    throw new LatheError('session.conflict', 'The session was changed elsewhere meanwhile.', { data: { header: decision.header } })
+    throw new LatheError('session.conflict', 'The session was changed elsewhere meanwhile.', {
+      data: { header: decision.header },
+    })
   }
 }

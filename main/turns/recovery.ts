@@ -15,11 +15,21 @@ import { newTurn } from './state.ts'
 export function recover(decision: Decision, events: readonly StoredEvent[]): void {
   const row = decision.state.view.turns.find((one) => one.outcome === null)
   if (!row) return
-  const running = decision.state.view.items.filter((item) => item.turnId === row.id && item.kind === 'tool' && item.state === 'running')
+  const running = decision.state.view.items.filter(
+    (item) => item.turnId === row.id && item.kind === 'tool' && item.state === 'running',
+  )
   decision.change({
     turn: {
-      ...newTurn(row.id, row.startedAt, { attendance: 'attended', background: row.origin === 'background', usageBefore: decision.header.usage }),
-      openItemId: decision.state.view.items.findLast((item) => item.turnId === row.id && item.status === 'live' && (item.kind === 'text' || item.kind === 'reasoning'))?.id ?? null,
+      ...newTurn(row.id, row.startedAt, {
+        attendance: 'attended',
+        background: row.origin === 'background',
+        usageBefore: decision.header.usage,
+      }),
+      openItemId:
+        decision.state.view.items.findLast(
+          (item) =>
+            item.turnId === row.id && item.status === 'live' && (item.kind === 'text' || item.kind === 'reasoning'),
+        )?.id ?? null,
     },
   })
   if (running.length === 0 && hadAnswered(decision, events)) {
@@ -48,15 +58,23 @@ function hadAnswered(decision: Decision, events: readonly StoredEvent[]): boolea
   const last = events.findLast((event) => event.type === 'step.ended' || event.type === 'step.started')
   if (last?.type !== 'step.ended' || last.finish !== 'stop') return false
   if ((decision.state.view.turn?.steers.length ?? 0) > 0) return false
-  const final = decision.state.view.items.findLast((item) => item.turnId === last.turnId && item.visible && (item.kind === 'text' || item.kind === 'tool'))
+  const final = decision.state.view.items.findLast(
+    (item) => item.turnId === last.turnId && item.visible && (item.kind === 'text' || item.kind === 'tool'),
+  )
   return final?.kind === 'text' && final.text.trim() !== ''
 }
 
 export function continueRecovery(decision: Decision, recoveryId: string, message: Message): SubmitReply {
   checkMutable(decision.state)
   const recovery = awaiting(decision, recoveryId)
-  if (!recovery.canContinue) throw new LatheError('recovery.not_continuable', 'This turn cannot go on.', { hint: 'Dismiss it and send a new message.' })
-  if (decision.state.turn) throw new LatheError('turn.busy', 'A turn is running in this session.', { data: { turnId: decision.state.turn.id } })
+  if (!recovery.canContinue)
+    throw new LatheError('recovery.not_continuable', 'This turn cannot go on.', {
+      hint: 'Dismiss it and send a new message.',
+    })
+  if (decision.state.turn)
+    throw new LatheError('turn.busy', 'A turn is running in this session.', {
+      data: { turnId: decision.state.turn.id },
+    })
   return admit(decision, { ...message, source: 'recovery', continues: recovery.turnId }, null)
 }
 

@@ -9,19 +9,26 @@ import type { SessionState } from './state.ts'
 export function boundReply(state: SessionState, requestId: string, fingerprint: string): SubmitReply | null {
   const binding = state.bindings.get(requestId)
   if (!binding) return null
-  if (binding.fingerprint !== fingerprint) throw new LatheError('request.conflict', 'This request id was used for another message.')
+  if (binding.fingerprint !== fingerprint)
+    throw new LatheError('request.conflict', 'This request id was used for another message.')
   return binding.reply as SubmitReply
 }
 
 /** Refusals that depend on the session as it is now, in the order of T-14. */
 export function checkMutable(state: SessionState): void {
-  if (state.closing) throw new LatheError('app.closing', 'Lathe is shutting down.', { hint: 'Send it again after the restart.' })
-  if (state.view.header.deletedAt !== null) throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'Restore it first.' })
+  if (state.closing)
+    throw new LatheError('app.closing', 'Lathe is shutting down.', { hint: 'Send it again after the restart.' })
+  if (state.view.header.deletedAt !== null)
+    throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'Restore it first.' })
   if (state.readOnly !== null) throw new LatheError('session.read_only', state.readOnly)
 }
 
 /** Keeps what a request created with it, for ever (T-13); the newest stay in memory. */
-export function bind<R extends SubmitReply>(decision: Decision, request: { requestId: string; fingerprint: string }, reply: R): R {
+export function bind<R extends SubmitReply>(
+  decision: Decision,
+  request: { requestId: string; fingerprint: string },
+  reply: R,
+): R {
   const binding = { requestId: request.requestId, fingerprint: request.fingerprint, reply }
   const bindings = new Map(decision.state.bindings)
   bindings.set(binding.requestId, binding)

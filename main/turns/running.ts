@@ -26,7 +26,13 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
     case 'stepStarted':
       closeOpenItem(decision)
       decision.changeTurn({ stepId: report.stepId, requestRunning: true, servedBy: report.model })
-      decision.emit({ type: 'step.started', turnId: decision.turn.id, stepId: report.stepId, step: report.step, model: report.model })
+      decision.emit({
+        type: 'step.started',
+        turnId: decision.turn.id,
+        stepId: report.stepId,
+        step: report.step,
+        model: report.model,
+      })
       return null
     case 'stream':
       stream(decision, report.channel, report.add)
@@ -92,7 +98,10 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       settle(decision, { outcome: 'failed', error: report.error })
       return null
     case 'unwound':
-      settle(decision, { outcome: 'failed', error: { code: 'app.internal', message: 'The turn ended without an outcome.' } })
+      settle(decision, {
+        outcome: 'failed',
+        error: { code: 'app.internal', message: 'The turn ended without an outcome.' },
+      })
       return null
     case 'drainExpired':
       return null
@@ -115,7 +124,11 @@ function applyWhileStopping(decision: Decision, report: Report): ReportAnswer {
       // What was received before the abort is kept; what a provider sends after it is not (M-44).
       return null
     case 'toolReady':
-      decision.effect({ do: 'release', ticket: report.ticket, answer: { run: false, state: 'cancelled', error: { code: 'approval.gone', message: 'The turn was stopped.' } } })
+      decision.effect({
+        do: 'release',
+        ticket: report.ticket,
+        answer: { run: false, state: 'cancelled', error: { code: 'approval.gone', message: 'The turn was stopped.' } },
+      })
       return null
     case 'asked':
       decision.effect({ do: 'release', ticket: report.ticket, answer: { noAnswer: 'cancelled' } })
@@ -159,16 +172,39 @@ function endStep(decision: Decision, report: Extract<Report, { type: 'stepEnded'
   emitUsage(decision, { turn: report.turn, context: report.context, rate: null })
 }
 
-function emitUsage(decision: Decision, report: { turn: Extract<Report, { type: 'usage' }>['turn']; context: Extract<Report, { type: 'usage' }>['context']; rate: number | null }): void {
+function emitUsage(
+  decision: Decision,
+  report: {
+    turn: Extract<Report, { type: 'usage' }>['turn']
+    context: Extract<Report, { type: 'usage' }>['context']
+    rate: number | null
+  },
+): void {
   const { view } = decision.state
   const session = addUsage(decision.turn.usageBefore, report.turn)
-  const same = JSON.stringify([view.turn?.usage, view.header.usage, view.header.context, view.turn?.rate]) === JSON.stringify([report.turn, session, report.context, report.rate])
-  if (!same) decision.emit({ type: 'usage.changed', turnId: decision.turn.id, turn: report.turn, session, context: report.context, rate: report.rate })
+  const same =
+    JSON.stringify([view.turn?.usage, view.header.usage, view.header.context, view.turn?.rate]) ===
+    JSON.stringify([report.turn, session, report.context, report.rate])
+  if (!same)
+    decision.emit({
+      type: 'usage.changed',
+      turnId: decision.turn.id,
+      turn: report.turn,
+      session,
+      context: report.context,
+      rate: report.rate,
+    })
 }
 
 function waitStatus(wait: NonNullable<Extract<Report, { type: 'wait' }>['wait']>) {
   return wait.code === 'provider.rate_limited'
-    ? ({ kind: 'rate_limited', provider: wait.provider, providerLabel: wait.label, until: wait.until, untilKind: wait.untilKind } as const)
+    ? ({
+        kind: 'rate_limited',
+        provider: wait.provider,
+        providerLabel: wait.label,
+        until: wait.until,
+        untilKind: wait.untilKind,
+      } as const)
     : ({ kind: 'retrying', attempt: wait.attempt, of: wait.of, until: wait.until, code: wait.code } as const)
 }
 

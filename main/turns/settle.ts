@@ -22,7 +22,16 @@ export function settle(decision: Decision, end: End): void {
   if (end.outcome === 'completed') markFinalText(decision)
   leaveSteers(decision)
   settlePlan(decision, end.outcome)
-  if (end.error && end.outcome === 'failed') decision.put({ kind: 'error', id: decision.newId(), stepId: null, ...failureCard(end.error), status: 'final', endedAt: decision.now, contextual: false })
+  if (end.error && end.outcome === 'failed')
+    decision.put({
+      kind: 'error',
+      id: decision.newId(),
+      stepId: null,
+      ...failureCard(end.error),
+      status: 'final',
+      endedAt: decision.now,
+      contextual: false,
+    })
   if (end.outcome === 'failed' && decision.environment.settings['queue.pauseOnFailure']) pauseQueue(decision, 'failure')
   if (end.outcome === 'interrupted') pauseQueue(decision, 'recovery')
   resolveRecovery(decision, turnId)
@@ -31,7 +40,8 @@ export function settle(decision: Decision, end: End): void {
   decision.change({ turn: null })
   decision.effect({ do: 'settled', turnId })
   decision.effect({ do: 'entry' })
-  if (end.outcome !== 'stopped' && end.ending !== 'quiet') decision.effect({ do: 'notify', kind: end.outcome === 'interrupted' ? 'interrupted' : 'settled' })
+  if (end.outcome !== 'stopped' && end.ending !== 'quiet')
+    decision.effect({ do: 'notify', kind: end.outcome === 'interrupted' ? 'interrupted' : 'settled' })
   decision.effect({ do: 'next' })
 }
 
@@ -42,10 +52,18 @@ function endOpenItems(decision: Decision, outcome: Outcome): void {
     if (item.turnId !== turnId || item.endedAt !== null) continue
     const ended = { status: 'final' as const, endedAt: decision.now }
     if (item.kind === 'tool') {
-      if (item.state === 'running') decision.patch(item, { ...ended, state: 'unknown', progress: null, code: outcome === 'interrupted' ? 'interrupted' : 'did_not_stop' })
+      if (item.state === 'running')
+        decision.patch(item, {
+          ...ended,
+          state: 'unknown',
+          progress: null,
+          code: outcome === 'interrupted' ? 'interrupted' : 'did_not_stop',
+        })
       else decision.patch(item, { ...ended, state: 'cancelled' })
-    } else if (item.kind === 'approval') decision.patch(item, { ...ended, state: outcome === 'interrupted' ? 'interrupted' : 'cancelled' })
-    else if (item.kind === 'question') decision.patch(item, { ...ended, state: outcome === 'interrupted' ? 'interrupted' : 'cancelled' })
+    } else if (item.kind === 'approval')
+      decision.patch(item, { ...ended, state: outcome === 'interrupted' ? 'interrupted' : 'cancelled' })
+    else if (item.kind === 'question')
+      decision.patch(item, { ...ended, state: outcome === 'interrupted' ? 'interrupted' : 'cancelled' })
     else decision.patch(item, { ...ended, status: 'partial' })
   }
   if (decision.state.view.approvals.depth > 0) decision.emit({ type: 'approval.queue', head: null, depth: 0 })
@@ -53,7 +71,9 @@ function endOpenItems(decision: Decision, outcome: Outcome): void {
 }
 
 function markFinalText(decision: Decision): void {
-  const last = decision.state.view.items.findLast((item) => item.turnId === decision.turn.id && item.visible && (item.kind === 'text' || item.kind === 'tool'))
+  const last = decision.state.view.items.findLast(
+    (item) => item.turnId === decision.turn.id && item.visible && (item.kind === 'text' || item.kind === 'tool'),
+  )
   if (last?.kind === 'text' && !last.final) decision.patch(last, { final: true })
 }
 
@@ -88,7 +108,15 @@ function emitSettled(decision: Decision, end: End): void {
     outcome: end.outcome,
     ...(end.ending ? { ending: end.ending } : {}),
     ...(end.reason ? { reason: end.reason } : {}),
-    ...(end.error ? { error: { code: end.error.code, message: end.error.message, ...(end.error.hint ? { hint: end.error.hint } : {}) } } : {}),
+    ...(end.error
+      ? {
+          error: {
+            code: end.error.code,
+            message: end.error.message,
+            ...(end.error.hint ? { hint: end.error.hint } : {}),
+          },
+        }
+      : {}),
     durationMs: Math.max(0, now - turn.startedAt),
     waitedMs: turn.waitedMs + (turn.personSince === null ? 0 : Math.max(0, now - turn.personSince)),
     usage,
@@ -124,4 +152,3 @@ function emitSettled(decision: Decision, end: End): void {
     session,
   })
 }
-

@@ -97,7 +97,11 @@ export type Effect =
   | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }
 
-export function newTurn(id: string, now: number, more: { attendance: Attendance; background: boolean; usageBefore: Usage }): LiveTurn {
+export function newTurn(
+  id: string,
+  now: number,
+  more: { attendance: Attendance; background: boolean; usageBefore: Usage },
+): LiveTurn {
   return {
     id,
     phase: 'starting',
@@ -127,7 +131,15 @@ export function newTurn(id: string, now: number, more: { attendance: Attendance;
 }
 
 /** An unsent session: in memory only until its first message is admitted (S-3). */
-export function newSession(input: { id: string; journalId: string; workspace: string; model: string | null; effort: string | null; approvalMode: ApprovalMode; now: number }): SessionState {
+export function newSession(input: {
+  id: string
+  journalId: string
+  workspace: string
+  model: string | null
+  effort: string | null
+  approvalMode: ApprovalMode
+  now: number
+}): SessionState {
   return {
     view: {
       journalId: input.journalId,

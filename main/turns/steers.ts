@@ -18,7 +18,10 @@ export function pendingSteers(decision: Pick<Decision, 'state'>): Steer[] {
   return decision.state.view.turn?.steers ?? []
 }
 
-export function addSteer(decision: Decision, request: { turnId: string; requestId: string; fingerprint: string; text: string; attachments: Attachment[] }): Extract<SubmitReply, { accepted: 'steered' }> {
+export function addSteer(
+  decision: Decision,
+  request: { turnId: string; requestId: string; fingerprint: string; text: string; attachments: Attachment[] },
+): Extract<SubmitReply, { accepted: 'steered' }> {
   const bound = boundReply(decision.state, request.requestId, request.fingerprint)
   if (bound?.accepted === 'steered') return bound
   checkMutable(decision.state)
@@ -27,8 +30,18 @@ export function addSteer(decision: Decision, request: { turnId: string; requestI
     throw new LatheError('steer.not_running', 'The turn is ending.', { hint: 'Queue the message instead.' })
   }
   const steers = pendingSteers(decision)
-  if (steers.length >= steersPendingMax) throw new LatheError('steer.full', `${steersPendingMax} messages wait for the agent already.`, { hint: 'Queue the message instead.' })
-  const steer: Steer = { id: decision.newId(), text: request.text, attachments: request.attachments, createdAt: decision.now, state: 'pending', actions: allActions }
+  if (steers.length >= steersPendingMax)
+    throw new LatheError('steer.full', `${steersPendingMax} messages wait for the agent already.`, {
+      hint: 'Queue the message instead.',
+    })
+  const steer: Steer = {
+    id: decision.newId(),
+    text: request.text,
+    attachments: request.attachments,
+    createdAt: decision.now,
+    state: 'pending',
+    actions: allActions,
+  }
   change(decision, [...steers, steer], { steerId: steer.id, kind: 'added' })
   decision.clearDraft = true
   return bind(decision, request, { accepted: 'steered', steerId: steer.id })
@@ -40,14 +53,22 @@ export function editSteer(decision: Decision, id: string, text: string, attachme
   const steer = pendingSteers(decision).find((one) => one.id === id)
   if (!steer) return absent(decision)
   const edited = { ...steer, text, attachments }
-  change(decision, pendingSteers(decision).map((one) => (one.id === id ? edited : one)), { steerId: id, kind: 'edited' })
+  change(
+    decision,
+    pendingSteers(decision).map((one) => (one.id === id ? edited : one)),
+    { steerId: id, kind: 'edited' },
+  )
   return { done: true }
 }
 
 export function withdrawSteer(decision: Decision, id: string): SteerAnswer {
   const steer = pendingSteers(decision).find((one) => one.id === id)
   if (!steer) return absent(decision)
-  change(decision, pendingSteers(decision).filter((one) => one.id !== id), { steerId: id, kind: 'withdrawn', reason: 'person' })
+  change(
+    decision,
+    pendingSteers(decision).filter((one) => one.id !== id),
+    { steerId: id, kind: 'withdrawn', reason: 'person' },
+  )
   return { done: true, steer }
 }
 
@@ -56,14 +77,22 @@ function absent(decision: Decision): SteerAnswer {
 }
 
 /** Ends a model request that runs, so that the next step begins with the steer; kills no tool (T-120). */
-export function sendSteerNow(decision: Decision, id: string): { sent: 'delivered' | 'next_step' | 'taken' | 'not_running' } {
+export function sendSteerNow(
+  decision: Decision,
+  id: string,
+): { sent: 'delivered' | 'next_step' | 'taken' | 'not_running' } {
   const { turn } = decision.state
   if (!turn || turn.phase === 'stopping') return { sent: 'not_running' }
   const steers = pendingSteers(decision)
   const steer = steers.find((one) => one.id === id)
   if (!steer) return { sent: 'taken' }
-  change(decision, steers.map((one) => (one.id === id ? { ...one, state: 'sending' as const, actions: [] } : one)), { steerId: id, kind: 'sending' })
-  if (!turn.requestRunning || turn.running.length > 0 || turn.approvals.size > 0 || turn.questions.size > 0) return { sent: 'next_step' }
+  change(
+    decision,
+    steers.map((one) => (one.id === id ? { ...one, state: 'sending' as const, actions: [] } : one)),
+    { steerId: id, kind: 'sending' },
+  )
+  if (!turn.requestRunning || turn.running.length > 0 || turn.approvals.size > 0 || turn.questions.size > 0)
+    return { sent: 'next_step' }
   decision.effect({ do: 'abortRequest', turnId: turn.id })
   return { sent: 'delivered' }
 }
@@ -73,8 +102,22 @@ export function takeSteers(decision: Decision): HandedSteer[] {
   const handed: HandedSteer[] = []
   for (const steer of pendingSteers(decision).slice(0, steersPerBoundaryMax)) {
     const itemId = decision.newId()
-    decision.put({ kind: 'user', id: itemId, stepId: null, text: steer.text, attachments: steer.attachments, steer: true, status: 'final', endedAt: decision.now, source: 'person' })
-    change(decision, pendingSteers(decision).filter((one) => one.id !== steer.id), { steerId: steer.id, kind: 'consumed' })
+    decision.put({
+      kind: 'user',
+      id: itemId,
+      stepId: null,
+      text: steer.text,
+      attachments: steer.attachments,
+      steer: true,
+      status: 'final',
+      endedAt: decision.now,
+      source: 'person',
+    })
+    change(
+      decision,
+      pendingSteers(decision).filter((one) => one.id !== steer.id),
+      { steerId: steer.id, kind: 'consumed' },
+    )
     handed.push({ itemId, text: steer.text, attachments: steer.attachments })
   }
   return handed
@@ -84,7 +127,11 @@ export function takeSteers(decision: Decision): HandedSteer[] {
 export function withdrawAll(decision: Decision): Steer[] {
   const steers = pendingSteers(decision)
   for (const steer of steers) {
-    change(decision, pendingSteers(decision).filter((one) => one.id !== steer.id), { steerId: steer.id, kind: 'withdrawn', reason: 'stopped' })
+    change(
+      decision,
+      pendingSteers(decision).filter((one) => one.id !== steer.id),
+      { steerId: steer.id, kind: 'withdrawn', reason: 'stopped' },
+    )
   }
   return steers
 }
@@ -116,10 +163,19 @@ export function leaveSteers(decision: Decision): void {
 /** A queued message goes into the running turn instead (T-128). */
 export function steerFollowUp(decision: Decision, id: string): { steerId: string } {
   const { turn } = decision.state
-  if (!turn || turn.phase === 'stopping') throw new LatheError('steer.not_running', 'No turn is running that could read it.')
-  if (pendingSteers(decision).length >= steersPendingMax) throw new LatheError('steer.full', `${steersPendingMax} messages wait for the agent already.`)
+  if (!turn || turn.phase === 'stopping')
+    throw new LatheError('steer.not_running', 'No turn is running that could read it.')
+  if (pendingSteers(decision).length >= steersPendingMax)
+    throw new LatheError('steer.full', `${steersPendingMax} messages wait for the agent already.`)
   const followUp = removeFollowUp(decision, id, 'steered')
-  const steer: Steer = { id: decision.newId(), text: followUp.text, attachments: followUp.attachments, createdAt: decision.now, state: 'pending', actions: allActions }
+  const steer: Steer = {
+    id: decision.newId(),
+    text: followUp.text,
+    attachments: followUp.attachments,
+    createdAt: decision.now,
+    state: 'pending',
+    actions: allActions,
+  }
   change(decision, [...pendingSteers(decision), steer], { steerId: steer.id, kind: 'added' })
   return { steerId: steer.id }
 }
@@ -127,4 +183,3 @@ export function steerFollowUp(decision: Decision, id: string): { steerId: string
 function change(decision: Decision, steers: Steer[], cause: Cause): void {
   decision.emit({ type: 'steers.changed', turnId: decision.turn.id, steers, cause })
 }
-

@@ -8,7 +8,14 @@ export function stream(decision: Decision, channel: 'text' | 'reasoning', add: s
   noteContent(decision)
   const open = openItem(decision)
   if (open?.kind === channel) {
-    decision.emit({ type: 'item.delta', turnId: decision.turn.id, itemId: open.id, field: 'text', offset: open.text.length, add })
+    decision.emit({
+      type: 'item.delta',
+      turnId: decision.turn.id,
+      itemId: open.id,
+      field: 'text',
+      offset: open.text.length,
+      add,
+    })
     if (channel === 'reasoning') nameReasoning(decision, open.id)
     return
   }
@@ -35,7 +42,10 @@ function reasoningTitle(text: string, whole: boolean): string | null {
   if (end < 0 && !whole) return null
   const lines = text.split('\n').slice(0, 6)
   const bold = lines.map((line) => /^\s*\*\*(.+?)\*\*\s*$/.exec(line)?.[1]).find((line) => line !== undefined)
-  const title = (bold ?? lines[0] ?? '').replace(/[*_`#]/g, '').trim().slice(0, 120)
+  const title = (bold ?? lines[0] ?? '')
+    .replace(/[*_`#]/g, '')
+    .trim()
+    .slice(0, 120)
   return title === '' ? null : title
 }
 
@@ -50,7 +60,12 @@ export function closeOpenItem(decision: Decision, status: 'final' | 'partial' = 
   if (!open || open.status !== 'live') return
   const title = open.kind === 'reasoning' && open.title === undefined ? reasoningTitle(open.text, true) : null
   // The whole text goes into the item's row: deltas may be pruned later, the item may not (K-13).
-  decision.emit({ type: 'item.put', turnId: decision.turn.id, item: { ...open, ...(title ? { title } : {}), status, endedAt: decision.now }, after: null })
+  decision.emit({
+    type: 'item.put',
+    turnId: decision.turn.id,
+    item: { ...open, ...(title ? { title } : {}), status, endedAt: decision.now },
+    after: null,
+  })
 }
 
 /** What this step streamed is hidden and never sent: a retry replaces it (M-78). */
@@ -58,7 +73,8 @@ export function discardStep(decision: Decision): void {
   closeOpenItem(decision, 'partial')
   const { stepId } = decision.turn
   for (const item of decision.state.view.items) {
-    if (item.stepId === stepId && (item.kind === 'text' || item.kind === 'reasoning')) decision.patch(item, { visible: false, contextual: false })
+    if (item.stepId === stepId && (item.kind === 'text' || item.kind === 'reasoning'))
+      decision.patch(item, { visible: false, contextual: false })
   }
 }
 

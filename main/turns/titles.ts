@@ -1,11 +1,21 @@
 /** Titles made without a model (turns.md 17): the first words at once, and what stands where no better one came. */
 import type { Attachment } from '../../preload/contract/items.ts'
-import { titleFallbackCharsMax, titleGeneratedCharsMax, titleProvisionalCharsMax } from '../../preload/contract/limits.ts'
+import {
+  titleFallbackCharsMax,
+  titleGeneratedCharsMax,
+  titleProvisionalCharsMax,
+} from '../../preload/contract/limits.ts'
 import type { SessionHeader } from '../../preload/contract/session.ts'
 
 /** The first non-blank line, cut at a word, without markup (T-168). */
 export function provisionalTitle(text: string, attachments: readonly Attachment[]): Partial<SessionHeader> {
-  const line = text.split('\n').map(plain).find((one) => one !== '') ?? attachments[0]?.name ?? ''
+  const line =
+    text
+      .split('\n')
+      .map(plain)
+      .find((one) => one !== '') ??
+    attachments[0]?.name ??
+    ''
   const title = cutAtWord(line, titleProvisionalCharsMax)
   return title === '' ? {} : { title, titleSource: 'provisional' }
 }

@@ -30,7 +30,9 @@ export function proposeTool(decision: Decision, report: Extract<Report, { type: 
 }
 
 export function toolStarts(decision: Decision, item: ItemOf<'tool'>): void {
-  decision.changeTurn({ running: [...decision.turn.running, { itemId: item.id, title: item.title, since: decision.now }] })
+  decision.changeTurn({
+    running: [...decision.turn.running, { itemId: item.id, title: item.title, since: decision.now }],
+  })
   decision.status()
   const waitedMs = item.state === 'waiting' ? decision.now - item.createdAt : 0
   decision.patch(item, { state: 'running', startedAt: decision.now, waitedMs })
@@ -68,7 +70,9 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
 /** One change a turn and file: before is the first before, after the last after; equal, it vanishes (F-901). */
 function recordChanges(decision: Decision, changes: Extract<Report, { type: 'toolEnded' }>['changes']): void {
   const turnId = decision.turn.id
-  const files = new Map(decision.state.view.changes.filter((file) => file.turnId === turnId).map((file) => [file.path, file]))
+  const files = new Map(
+    decision.state.view.changes.filter((file) => file.turnId === turnId).map((file) => [file.path, file]),
+  )
   for (const change of changes) {
     const before = files.get(change.path)
     if (!before) files.set(change.path, change)
@@ -76,7 +80,13 @@ function recordChanges(decision: Decision, changes: Extract<Report, { type: 'too
     else {
       const kind = before.before === null ? 'created' : change.after === null ? 'deleted' : 'edited'
       const sum = (one: number | null, other: number | null) => (one === null || other === null ? null : one + other)
-      files.set(change.path, { ...before, kind, after: change.after, added: sum(before.added, change.added), removed: sum(before.removed, change.removed) })
+      files.set(change.path, {
+        ...before,
+        kind,
+        after: change.after,
+        added: sum(before.added, change.added),
+        removed: sum(before.removed, change.removed),
+      })
     }
   }
   decision.emit({ type: 'changes.changed', about: turnId, files: [...files.values()] })

@@ -6,56 +6,167 @@ import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
 import { Id } from './ids.ts'
 import { ApprovalItem, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
-import { ChangedFile, ContextFigures, Ending, Entry, ExecSession, Notice, Outcome, Queue, Recovery, SessionHeader, Steer, Turn, TurnOrigin, TurnSource, TurnStatus, Usage } from './session.ts'
+import {
+  ChangedFile,
+  ContextFigures,
+  Ending,
+  Entry,
+  ExecSession,
+  Notice,
+  Outcome,
+  Queue,
+  Recovery,
+  SessionHeader,
+  Steer,
+  Turn,
+  TurnOrigin,
+  TurnSource,
+  TurnStatus,
+  Usage,
+} from './session.ts'
 
 const stored = { seq: z.number().int().positive(), at: Time }
 const inTurn = { ...stored, turnId: Id }
 const inTurnOrSession = { ...stored, turnId: Id.optional() }
 
 export const TurnStarted = z.object({
-  type: z.literal('turn.started'), ...inTurn,
-  origin: TurnOrigin, source: TurnSource, requestId: z.string(), userItemId: Id, model: z.string(),
-  followUpId: Id.optional(), retryOf: Id.optional(), continues: Id.optional(),
+  type: z.literal('turn.started'),
+  ...inTurn,
+  origin: TurnOrigin,
+  source: TurnSource,
+  requestId: z.string(),
+  userItemId: Id,
+  model: z.string(),
+  followUpId: Id.optional(),
+  retryOf: Id.optional(),
+  continues: Id.optional(),
 })
 export const TurnSettled = z.object({
-  type: z.literal('turn.settled'), ...inTurn,
-  outcome: Outcome, ending: Ending.optional(), reason: z.string().optional(), error: ErrorBody.optional(),
-  usage: Usage, durationMs: z.number().int(), servedBy: z.string().optional(),
+  type: z.literal('turn.settled'),
+  ...inTurn,
+  outcome: Outcome,
+  ending: Ending.optional(),
+  reason: z.string().optional(),
+  error: ErrorBody.optional(),
+  usage: Usage,
+  durationMs: z.number().int(),
+  servedBy: z.string().optional(),
   /** This turn's visible items, newest 80, texts clipped as in a slice. */
-  items: z.array(Item), itemsOmitted: z.number().int(),
+  items: z.array(Item),
+  itemsOmitted: z.number().int(),
   /** The turn's row and the session header as they are now. */
-  turn: Turn, session: SessionHeader,
+  turn: Turn,
+  session: SessionHeader,
 })
 
 export const StoredEvent = z.discriminatedUnion('type', [
   TurnStarted,
   z.object({ type: z.literal('turn.status'), ...inTurn, status: TurnStatus.nullable() }),
   TurnSettled,
-  z.object({ type: z.literal('step.started'), ...inTurn, stepId: Id, step: z.number().int().positive(), model: z.string() }),
-  z.object({ type: z.literal('step.ended'), ...inTurn, stepId: Id, finish: z.enum(['stop', 'tools', 'length', 'aborted', 'error']), usage: Usage.optional(), firstTokenMs: z.number().int().optional() }),
+  z.object({
+    type: z.literal('step.started'),
+    ...inTurn,
+    stepId: Id,
+    step: z.number().int().positive(),
+    model: z.string(),
+  }),
+  z.object({
+    type: z.literal('step.ended'),
+    ...inTurn,
+    stepId: Id,
+    finish: z.enum(['stop', 'tools', 'length', 'aborted', 'error']),
+    usage: Usage.optional(),
+    firstTokenMs: z.number().int().optional(),
+  }),
   z.object({ type: z.literal('plan.changed'), ...inTurn, plan: Plan }),
-  z.object({ type: z.literal('steers.changed'), ...inTurn, steers: z.array(Steer), cause: z.object({ steerId: Id, kind: z.enum(['added', 'edited', 'sending', 'consumed', 'withdrawn', 'leftover']), reason: z.string().optional() }) }),
-  z.object({ type: z.literal('usage.changed'), ...inTurn, turn: Usage, session: Usage, context: ContextFigures, rate: z.number().nullable() }),
+  z.object({
+    type: z.literal('steers.changed'),
+    ...inTurn,
+    steers: z.array(Steer),
+    cause: z.object({
+      steerId: Id,
+      kind: z.enum(['added', 'edited', 'sending', 'consumed', 'withdrawn', 'leftover']),
+      reason: z.string().optional(),
+    }),
+  }),
+  z.object({
+    type: z.literal('usage.changed'),
+    ...inTurn,
+    turn: Usage,
+    session: Usage,
+    context: ContextFigures,
+    rate: z.number().nullable(),
+  }),
   z.object({ type: z.literal('item.put'), ...inTurnOrSession, item: Item, after: Id.nullable() }),
-  z.object({ type: z.literal('item.delta'), ...inTurnOrSession, itemId: Id, field: z.enum(['text', 'output']), offset: z.number().int().nonnegative(), add: z.string() }),
+  z.object({
+    type: z.literal('item.delta'),
+    ...inTurnOrSession,
+    itemId: Id,
+    field: z.enum(['text', 'output']),
+    offset: z.number().int().nonnegative(),
+    add: z.string(),
+  }),
   z.object({ type: z.literal('item.patch'), ...inTurnOrSession, itemId: Id, set: ItemPatch }),
   z.object({ type: z.literal('approval.queue'), ...stored, head: ApprovalItem.nullable(), depth: z.number().int() }),
   z.object({ type: z.literal('question.queue'), ...stored, head: QuestionItem.nullable(), depth: z.number().int() }),
-  z.object({ type: z.literal('queue.changed'), ...stored, followUps: Queue.shape.followUps, paused: Queue.shape.paused, pausedBy: Queue.shape.pausedBy, cause: z.enum(['added', 'edited', 'moved', 'removed', 'cleared', 'taken', 'steered', 'started', 'paused', 'resumed', 'refused', 'leftover']) }),
+  z.object({
+    type: z.literal('queue.changed'),
+    ...stored,
+    followUps: Queue.shape.followUps,
+    paused: Queue.shape.paused,
+    pausedBy: Queue.shape.pausedBy,
+    cause: z.enum([
+      'added',
+      'edited',
+      'moved',
+      'removed',
+      'cleared',
+      'taken',
+      'steered',
+      'started',
+      'paused',
+      'resumed',
+      'refused',
+      'leftover',
+    ]),
+  }),
   z.object({ type: z.literal('changes.changed'), ...stored, about: Id, files: z.array(ChangedFile) }),
   z.object({ type: z.literal('exec.changed'), ...stored, execSessions: z.array(ExecSession) }),
   z.object({ type: z.literal('notices.changed'), ...stored, notices: z.array(Notice) }),
   z.object({ type: z.literal('session.changed'), ...stored, patch: SessionHeader.partial() }),
   z.object({ type: z.literal('session.recovery'), ...stored, recovery: Recovery.nullable() }),
-  z.object({ type: z.literal('title.status'), ...stored, status: z.enum(['working', 'done', 'failed', 'kept']), reason: z.string().optional(), preview: z.string().max(120).optional() }),
+  z.object({
+    type: z.literal('title.status'),
+    ...stored,
+    status: z.enum(['working', 'done', 'failed', 'kept']),
+    reason: z.string().optional(),
+    preview: z.string().max(120).optional(),
+  }),
 ])
 export type StoredEvent = z.infer<typeof StoredEvent>
 
 /** Session-scope frames that are never stored. */
 export const PassingEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('draft.changed'), seq: z.null(), at: Time, revision: z.number().int(), source: z.string() }),
-  z.object({ type: z.literal('session.storageFailed'), seq: z.null(), at: Time, since: Time, attempt: z.number().int() }),
-  z.object({ type: z.literal('stream.resync'), seq: z.null(), at: Time, reason: z.enum(['pruned', 'journal', 'ahead', 'slow']) }),
+  z.object({
+    type: z.literal('draft.changed'),
+    seq: z.null(),
+    at: Time,
+    revision: z.number().int(),
+    source: z.string(),
+  }),
+  z.object({
+    type: z.literal('session.storageFailed'),
+    seq: z.null(),
+    at: Time,
+    since: Time,
+    attempt: z.number().int(),
+  }),
+  z.object({
+    type: z.literal('stream.resync'),
+    seq: z.null(),
+    at: Time,
+    reason: z.enum(['pruned', 'journal', 'ahead', 'slow']),
+  }),
 ])
 export type PassingEvent = z.infer<typeof PassingEvent>
 
@@ -67,13 +178,24 @@ type WithoutPlace<E> = E extends unknown ? Omit<E, 'seq' | 'at'> : never
 export type EventDraft = WithoutPlace<StoredEvent>
 
 export const TerminalState = z.object({
-  id: Id, title: z.string(), workspace: z.string(), state: z.enum(['running', 'exited', 'failed']),
-  exitCode: z.number().int().nullable(), busy: z.boolean(), createdAt: Time,
+  id: Id,
+  title: z.string(),
+  workspace: z.string(),
+  state: z.enum(['running', 'exited', 'failed']),
+  exitCode: z.number().int().nullable(),
+  busy: z.boolean(),
+  createdAt: Time,
 })
 export type TerminalState = z.infer<typeof TerminalState>
 
 export const Workspace = z.object({
-  path: z.string(), name: z.string(), state: z.enum(['present', 'missing']), branch: z.string().nullable(), trusted: z.boolean(), openedAt: Time, demo: z.boolean(),
+  path: z.string(),
+  name: z.string(),
+  state: z.enum(['present', 'missing']),
+  branch: z.string().nullable(),
+  trusted: z.boolean(),
+  openedAt: Time,
+  demo: z.boolean(),
 })
 export type Workspace = z.infer<typeof Workspace>
 
@@ -84,12 +206,29 @@ export const WorkbenchEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('settings.changed'), settings: z.record(z.string(), z.unknown()) }),
   z.object({ type: z.literal('preferences.changed'), preferences: z.record(z.string(), z.unknown()) }),
   z.object({ type: z.literal('workspace.changed'), workspace: Workspace }),
-  z.object({ type: z.literal('files.changed'), workspace: z.string(), paths: z.union([z.array(z.string()).max(500), z.literal('rescan')]) }),
+  z.object({
+    type: z.literal('files.changed'),
+    workspace: z.string(),
+    paths: z.union([z.array(z.string()).max(500), z.literal('rescan')]),
+  }),
   z.object({ type: z.literal('terminal.changed'), terminal: TerminalState.optional(), removed: Id.optional() }),
   z.object({ type: z.literal('models.changed') }),
   z.object({ type: z.literal('rules.changed'), rules: z.array(Rule) }),
-  z.object({ type: z.literal('notification.put'), key: z.string(), sessionId: Id, kind: z.enum(['settled', 'approval', 'question', 'interrupted']), title: z.string(), itemId: Id.optional() }),
+  z.object({
+    type: z.literal('notification.put'),
+    key: z.string(),
+    sessionId: Id,
+    kind: z.enum(['settled', 'approval', 'question', 'interrupted']),
+    title: z.string(),
+    itemId: Id.optional(),
+  }),
   z.object({ type: z.literal('notification.removed'), key: z.string() }),
-  z.object({ type: z.literal('host.changed'), state: z.enum(['starting', 'ready', 'degraded', 'draining', 'stopped']), slowSaving: z.boolean(), freeDisk: z.number().nullable(), banner: z.string().nullable() }),
+  z.object({
+    type: z.literal('host.changed'),
+    state: z.enum(['starting', 'ready', 'degraded', 'draining', 'stopped']),
+    slowSaving: z.boolean(),
+    freeDisk: z.number().nullable(),
+    banner: z.string().nullable(),
+  }),
 ])
 export type WorkbenchEvent = z.infer<typeof WorkbenchEvent>

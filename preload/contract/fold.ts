@@ -7,7 +7,15 @@ import type { Item } from './items.ts'
 import { toolOutputCharsMax } from './limits.ts'
 import type { RunningTurn, SessionHeader, SessionView, Turn, Usage } from './session.ts'
 
-export const noUsage: Usage = { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, total: null, cost: null }
+export const noUsage: Usage = {
+  input: null,
+  output: null,
+  reasoning: null,
+  cacheRead: null,
+  cacheWrite: null,
+  total: null,
+  cost: null,
+}
 
 /** `view` after `event`; the same object where nothing a reader sees changed. Events must come in order, gaps are the caller's to find. */
 export function foldEvent(view: SessionView, event: StoredEvent): SessionView {

@@ -176,13 +176,22 @@ export const ErrorItem = z.object({
   title: z.string(),
   message: z.string().max(2_000),
   hint: z.string(),
-  actions: z.array(z.enum(['retry', 'continue', 'settings', 'choose_model', 'new_session', 'report', 'open_config', 'wait'])),
+  actions: z.array(
+    z.enum(['retry', 'continue', 'settings', 'choose_model', 'new_session', 'report', 'open_config', 'wait']),
+  ),
   details: z.string().max(1_200).optional(),
   retryAt: Time.nullable(),
 })
 
 export const Item = z.discriminatedUnion('kind', [
-  UserItem, TextItem, ReasoningItem, ToolItem, ApprovalItem, QuestionItem, NoticeItem, ErrorItem,
+  UserItem,
+  TextItem,
+  ReasoningItem,
+  ToolItem,
+  ApprovalItem,
+  QuestionItem,
+  NoticeItem,
+  ErrorItem,
 ])
 export type Item = z.infer<typeof Item>
 export type ItemOf<K extends Item['kind']> = Extract<Item, { kind: K }>
@@ -198,7 +207,10 @@ export const ItemPatch = z.object({
   startedAt: Time.nullable().optional(),
   durationMs: z.number().int().nullable().optional(),
   waitedMs: z.number().int().optional(),
-  progress: z.object({ message: z.string(), done: z.number().optional(), total: z.number().optional() }).nullable().optional(),
+  progress: z
+    .object({ message: z.string(), done: z.number().optional(), total: z.number().optional() })
+    .nullable()
+    .optional(),
   approvalId: Id.optional(),
   questionId: Id.optional(),
   scope: z.enum(['once', 'session', 'workspace', 'always']).optional(),

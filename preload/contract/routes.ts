@@ -16,7 +16,11 @@ import { Settings } from './settings.ts'
 const route = oc.errors({ LATHE: { data: ErrorBody } })
 
 const Text = z.string().max(2 * 1024 * 1024)
-const Path = z.string().min(1).max(4_096).refine((path) => !path.includes('\0'), 'A path has no NUL.')
+const Path = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .refine((path) => !path.includes('\0'), 'A path has no NUL.')
 const done = z.object({ ok: z.literal(true) })
 const inSession = { sessionId: Id }
 /** Made by the client; the same id again is the same act (S-27). */
@@ -38,43 +42,84 @@ export const StopReply = z.discriminatedUnion('stopped', [
 export type StopReply = z.infer<typeof StopReply>
 
 export const ModelEntry = z.object({
-  name: z.string(), label: z.string(), provider: z.string(), contextLength: z.number(), contextLengthSource: z.enum(['config', 'server', 'catalog', 'assumed']),
-  maxOutput: z.number(), tools: z.boolean().nullable(), vision: z.boolean().nullable(), efforts: z.array(z.string()).nullable(),
+  name: z.string(),
+  label: z.string(),
+  provider: z.string(),
+  contextLength: z.number(),
+  contextLengthSource: z.enum(['config', 'server', 'catalog', 'assumed']),
+  maxOutput: z.number(),
+  tools: z.boolean().nullable(),
+  vision: z.boolean().nullable(),
+  efforts: z.array(z.string()).nullable(),
   price: z.object({ input: z.number(), output: z.number() }).nullable(),
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
 
 export const ProviderEntry = z.object({
-  id: z.string(), kind: z.string(), label: z.string(), state: z.enum(['ready', 'needs_key', 'unreachable', 'off']), reason: z.string().nullable(),
-  baseUrl: z.string().nullable(), keySource: z.enum(['environment', 'stored', 'none']), models: z.array(ModelEntry),
+  id: z.string(),
+  kind: z.string(),
+  label: z.string(),
+  state: z.enum(['ready', 'needs_key', 'unreachable', 'off']),
+  reason: z.string().nullable(),
+  baseUrl: z.string().nullable(),
+  keySource: z.enum(['environment', 'stored', 'none']),
+  models: z.array(ModelEntry),
 })
 export type ProviderEntry = z.infer<typeof ProviderEntry>
 
 /** A hunk-wise diff of one change, computed in a worker or by git (F-904). */
 export const ChangeDiff = z.object({
-  path: z.string(), kind: z.enum(['created', 'edited', 'deleted', 'renamed']), binary: z.boolean(),
+  path: z.string(),
+  kind: z.enum(['created', 'edited', 'deleted', 'renamed']),
+  binary: z.boolean(),
   /** Unified diff text, three lines of context; null where only counts are given. */
-  patch: z.string().nullable(), before: z.string().nullable(), after: z.string().nullable(),
-  added: z.number().nullable(), removed: z.number().nullable(), note: z.string().nullable(),
+  patch: z.string().nullable(),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  added: z.number().nullable(),
+  removed: z.number().nullable(),
+  note: z.string().nullable(),
   /** The file differs now from the recorded after (F-910). */
   changedSince: z.boolean(),
 })
 export type ChangeDiff = z.infer<typeof ChangeDiff>
 
-export const TreeNode = z.object({ name: z.string(), path: z.string(), kind: z.enum(['file', 'folder', 'link', 'other']), bytes: z.number().nullable(), ignored: z.boolean() })
+export const TreeNode = z.object({
+  name: z.string(),
+  path: z.string(),
+  kind: z.enum(['file', 'folder', 'link', 'other']),
+  bytes: z.number().nullable(),
+  ignored: z.boolean(),
+})
 export type TreeNode = z.infer<typeof TreeNode>
-export const FileBody = z.object({ path: z.string(), text: z.string().nullable(), bytes: z.number(), truncated: z.boolean(), binary: z.boolean(), mediaType: z.string().nullable() })
+export const FileBody = z.object({
+  path: z.string(),
+  text: z.string().nullable(),
+  bytes: z.number(),
+  truncated: z.boolean(),
+  binary: z.boolean(),
+  mediaType: z.string().nullable(),
+})
 export type FileBody = z.infer<typeof FileBody>
 
 export const TerminalFrame = z.discriminatedUnion('type', [
   z.object({ type: z.literal('snapshot'), offset: z.number(), data: z.string(), cols: z.number(), rows: z.number() }),
   z.object({ type: z.literal('data'), offset: z.number(), data: z.string() }),
-  z.object({ type: z.literal('exit'), offset: z.number(), exitCode: z.number().nullable(), signal: z.string().nullable() }),
+  z.object({
+    type: z.literal('exit'),
+    offset: z.number(),
+    exitCode: z.number().nullable(),
+    signal: z.string().nullable(),
+  }),
 ])
 export type TerminalFrame = z.infer<typeof TerminalFrame>
 
 export const HostInfo = z.object({
-  kind: z.enum(['desktop', 'web']), version: z.string(), platform: z.string(), home: z.string(), dataFolder: z.string(),
+  kind: z.enum(['desktop', 'web']),
+  version: z.string(),
+  platform: z.string(),
+  home: z.string(),
+  dataFolder: z.string(),
   capabilities: z.array(z.enum(['open_folder_dialog', 'reveal', 'open_external', 'keychain', 'windows', 'updates'])),
   banner: z.string().nullable(),
 })
@@ -82,12 +127,23 @@ export type HostInfo = z.infer<typeof HostInfo>
 
 /** What fills the model's context, section by section (C-10). */
 export const ContextReport = z.object({
-  model: z.string().nullable(), window: z.number().nullable(), used: z.number().nullable(), estimated: z.boolean(),
+  model: z.string().nullable(),
+  window: z.number().nullable(),
+  used: z.number().nullable(),
+  estimated: z.boolean(),
   sections: z.array(z.object({ name: z.string(), tokens: z.number(), text: z.string().optional() })),
 })
 export type ContextReport = z.infer<typeof ContextReport>
 
-export const SearchHit = z.object({ sessionId: Id, sessionTitle: z.string(), itemId: Id.nullable(), kind: z.string(), at: z.number(), snippet: z.string(), ranges: z.array(z.tuple([z.number(), z.number()])) })
+export const SearchHit = z.object({
+  sessionId: Id,
+  sessionTitle: z.string(),
+  itemId: Id.nullable(),
+  kind: z.string(),
+  at: z.number(),
+  snippet: z.string(),
+  ranges: z.array(z.tuple([z.number(), z.number()])),
+})
 export type SearchHit = z.infer<typeof SearchHit>
 
 export const Draft = z.object({ text: z.string(), attachments: z.array(Attachment), revision: z.number().int() })
@@ -110,7 +166,9 @@ export const contract = {
     get: route.output(Settings),
     set: route.input(z.object({ ...act, settings: Settings.partial() })).output(Settings),
     preferences: route.output(z.record(z.string(), z.unknown())),
-    setPreferences: route.input(z.object({ ...act, preferences: z.record(z.string().max(64), z.unknown()) })).output(z.record(z.string(), z.unknown())),
+    setPreferences: route
+      .input(z.object({ ...act, preferences: z.record(z.string().max(64), z.unknown()) }))
+      .output(z.record(z.string(), z.unknown())),
   },
   workspaces: {
     list: route.output(z.array(Workspace)),
@@ -120,52 +178,159 @@ export const contract = {
     /** Sessions of a folder that moved: all of them at once (S-54). */
     locate: route.input(z.object({ ...act, path: Path, to: Path })).output(Workspace),
     /** Folders below `path`, for choosing one where there is no native dialog. */
-    browse: route.input(z.object({ path: Path.nullable() })).output(z.object({ path: z.string(), parent: z.string().nullable(), folders: z.array(z.object({ name: z.string(), path: z.string(), git: z.boolean() })) })),
+    browse: route
+      .input(z.object({ path: Path.nullable() }))
+      .output(
+        z.object({
+          path: z.string(),
+          parent: z.string().nullable(),
+          folders: z.array(z.object({ name: z.string(), path: z.string(), git: z.boolean() })),
+        }),
+      ),
   },
   sessions: {
-    list: route.input(z.object({ before: z.object({ updatedAt: z.number(), id: Id }).optional(), limit: z.number().int().min(1).max(listPageMax).optional(), workspace: Path.optional(), archived: z.boolean().optional(), text: z.string().max(queryCharsMax).optional() })).output(z.object({ entries: z.array(Entry), more: z.boolean() })),
+    list: route
+      .input(
+        z.object({
+          before: z.object({ updatedAt: z.number(), id: Id }).optional(),
+          limit: z.number().int().min(1).max(listPageMax).optional(),
+          workspace: Path.optional(),
+          archived: z.boolean().optional(),
+          text: z.string().max(queryCharsMax).optional(),
+        }),
+      )
+      .output(z.object({ entries: z.array(Entry), more: z.boolean() })),
     /** An unsent session: stored with its first admitted message (S-3). */
-    create: route.input(z.object({ ...act, workspace: Path, model: z.string().max(300).optional(), approvalMode: ApprovalMode.optional() })).output(z.object({ ...inSession })),
-    rename: route.input(z.object({ ...act, ...inSession, title: z.string().max(titleCharsMax * 4), ifRev: z.number().int().optional() })).output(SessionHeader),
+    create: route
+      .input(
+        z.object({
+          ...act,
+          workspace: Path,
+          model: z.string().max(300).optional(),
+          approvalMode: ApprovalMode.optional(),
+        }),
+      )
+      .output(z.object({ ...inSession })),
+    rename: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          title: z.string().max(titleCharsMax * 4),
+          ifRev: z.number().int().optional(),
+        }),
+      )
+      .output(SessionHeader),
     pin: route.input(z.object({ ...act, ...inSession, pinned: z.boolean() })).output(SessionHeader),
     archive: route.input(z.object({ ...act, ...inSession, archived: z.boolean() })).output(SessionHeader),
     delete: route.input(z.object({ ...act, ...inSession })).output(done),
     restore: route.input(z.object({ ...act, ...inSession })).output(SessionHeader),
-    markRead: route.input(z.object({ ...act, ...inSession, seq: z.number().int(), unread: z.boolean().optional() })).output(done),
-    search: route.input(z.object({ query: z.string().max(queryCharsMax), limit: z.number().int().min(1).max(100).optional() })).output(z.object({ hits: z.array(SearchHit), partial: z.boolean() })),
-    export: route.input(z.object({ ...inSession, format: z.enum(['md', 'json', 'html']) })).output(z.object({ name: z.string(), mediaType: z.string(), text: z.string() })),
+    markRead: route
+      .input(z.object({ ...act, ...inSession, seq: z.number().int(), unread: z.boolean().optional() }))
+      .output(done),
+    search: route
+      .input(z.object({ query: z.string().max(queryCharsMax), limit: z.number().int().min(1).max(100).optional() }))
+      .output(z.object({ hits: z.array(SearchHit), partial: z.boolean() })),
+    export: route
+      .input(z.object({ ...inSession, format: z.enum(['md', 'json', 'html']) }))
+      .output(z.object({ name: z.string(), mediaType: z.string(), text: z.string() })),
   },
   session: {
     open: route.input(z.object({ ...inSession, around: Id.optional() })).output(SessionView),
-    events: route.input(z.object({ ...inSession, ...stream, after: z.number().int().nonnegative(), journalId: Id })).output(eventIterator(SessionEvent)),
-    items: route.input(z.object({ ...inSession, before: Id.optional(), after: Id.optional(), around: Id.optional(), limit: z.number().int().min(1).max(sliceItemsMax).optional() })).output(z.object({ items: z.array(Item), before: z.number().int(), after: z.number().int() })),
+    events: route
+      .input(z.object({ ...inSession, ...stream, after: z.number().int().nonnegative(), journalId: Id }))
+      .output(eventIterator(SessionEvent)),
+    items: route
+      .input(
+        z.object({
+          ...inSession,
+          before: Id.optional(),
+          after: Id.optional(),
+          around: Id.optional(),
+          limit: z.number().int().min(1).max(sliceItemsMax).optional(),
+        }),
+      )
+      .output(z.object({ items: z.array(Item), before: z.number().int(), after: z.number().int() })),
     /** The whole of an item whose text was clipped in a slice (S-58). */
     item: route.input(z.object({ ...inSession, itemId: Id })).output(Item),
-    submit: route.input(z.object({ ...act, ...inSession, text: Text, attachments: z.array(Attachment).max(50), whenBusy: z.enum(['refuse', 'queue', 'steer']).optional(), model: z.string().max(300).optional() })).output(SubmitReply),
+    submit: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          text: Text,
+          attachments: z.array(Attachment).max(50),
+          whenBusy: z.enum(['refuse', 'queue', 'steer']).optional(),
+          model: z.string().max(300).optional(),
+        }),
+      )
+      .output(SubmitReply),
     stop: route.input(z.object({ ...act, ...inSession, turnId: Id })).output(StopReply),
-    retry: route.input(z.object({ ...act, ...inSession, turnId: Id, model: z.string().max(300).optional() })).output(SubmitReply),
+    retry: route
+      .input(z.object({ ...act, ...inSession, turnId: Id, model: z.string().max(300).optional() }))
+      .output(SubmitReply),
     continue: route.input(z.object({ ...act, ...inSession, turnId: Id })).output(SubmitReply),
-    settings: route.input(z.object({ ...act, ...inSession, model: z.string().max(300).nullable().optional(), effort: z.string().max(40).nullable().optional(), approvalMode: ApprovalMode.optional(), /** The card this switch is meant for (Z-94). */ forApproval: Id.optional() })).output(SessionHeader),
+    settings: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          model: z.string().max(300).nullable().optional(),
+          effort: z.string().max(40).nullable().optional(),
+          approvalMode: ApprovalMode.optional(),
+          /** The card this switch is meant for (Z-94). */ forApproval: Id.optional(),
+        }),
+      )
+      .output(SessionHeader),
     releaseHold: route.input(z.object({ ...act, ...inSession })).output(done),
     context: route.input(z.object({ ...inSession })).output(ContextReport),
     draft: route.input(z.object({ ...inSession })).output(Draft),
-    setDraft: route.input(z.object({ ...inSession, text: Text, attachments: z.array(Attachment).max(50), source: z.string().max(64) })).output(z.object({ revision: z.number().int() })),
+    setDraft: route
+      .input(
+        z.object({ ...inSession, text: Text, attachments: z.array(Attachment).max(50), source: z.string().max(64) }),
+      )
+      .output(z.object({ revision: z.number().int() })),
     /** Prompts to recall with Up, newest first: this session's, then its workspace's (S-103). */
     prompts: route.input(z.object({ ...inSession })).output(z.array(z.string())),
     /** The person's own command: the line without its `!` (T-25). */
-    command: route.input(z.object({ ...act, ...inSession, line: z.string().min(1).max(65_536) })).output(z.object({ itemId: Id })),
+    command: route
+      .input(z.object({ ...act, ...inSession, line: z.string().min(1).max(65_536) }))
+      .output(z.object({ itemId: Id })),
     /** "Stop" on a command's card: ends that command only (X-309). */
     stopCommand: route.input(z.object({ ...act, ...inSession, itemId: Id })).output(done),
   },
   steers: {
-    add: route.input(z.object({ ...act, ...inSession, turnId: Id, text: Text, attachments: z.array(Attachment).max(50) })).output(z.object({ steerId: Id })),
-    edit: route.input(z.object({ ...act, ...inSession, steerId: Id, text: Text, attachments: z.array(Attachment).max(50) })).output(z.object({ done: z.boolean(), why: z.enum(['taken', 'not_running']).optional() })),
-    withdraw: route.input(z.object({ ...act, ...inSession, steerId: Id })).output(z.object({ done: z.boolean(), why: z.enum(['taken', 'not_running']).optional(), steer: Steer.optional() })),
-    sendNow: route.input(z.object({ ...act, ...inSession, steerId: Id })).output(z.object({ sent: z.enum(['delivered', 'next_step', 'taken', 'not_running']) })),
+    add: route
+      .input(z.object({ ...act, ...inSession, turnId: Id, text: Text, attachments: z.array(Attachment).max(50) }))
+      .output(z.object({ steerId: Id })),
+    edit: route
+      .input(z.object({ ...act, ...inSession, steerId: Id, text: Text, attachments: z.array(Attachment).max(50) }))
+      .output(z.object({ done: z.boolean(), why: z.enum(['taken', 'not_running']).optional() })),
+    withdraw: route
+      .input(z.object({ ...act, ...inSession, steerId: Id }))
+      .output(
+        z.object({ done: z.boolean(), why: z.enum(['taken', 'not_running']).optional(), steer: Steer.optional() }),
+      ),
+    sendNow: route
+      .input(z.object({ ...act, ...inSession, steerId: Id }))
+      .output(z.object({ sent: z.enum(['delivered', 'next_step', 'taken', 'not_running']) })),
   },
   followUps: {
-    add: route.input(z.object({ ...act, ...inSession, text: Text, attachments: z.array(Attachment).max(50) })).output(FollowUp),
-    edit: route.input(z.object({ ...act, ...inSession, id: Id, revision: z.number().int(), text: Text, attachments: z.array(Attachment).max(50) })).output(FollowUp),
+    add: route
+      .input(z.object({ ...act, ...inSession, text: Text, attachments: z.array(Attachment).max(50) }))
+      .output(FollowUp),
+    edit: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          id: Id,
+          revision: z.number().int(),
+          text: Text,
+          attachments: z.array(Attachment).max(50),
+        }),
+      )
+      .output(FollowUp),
     move: route.input(z.object({ ...act, ...inSession, id: Id, before: Id.nullable() })).output(done),
     remove: route.input(z.object({ ...act, ...inSession, id: Id })).output(FollowUp),
     clear: route.input(z.object({ ...act, ...inSession })).output(z.array(FollowUp)),
@@ -175,12 +340,36 @@ export const contract = {
     resume: route.input(z.object({ ...act, ...inSession })).output(done),
   },
   approvals: {
-    answer: route.input(z.object({ ...act, ...inSession, approvalId: Id, argsHash: z.string().max(100), decision: ApprovalDecision, scope: z.enum(['workspace', 'always']).optional(), feedback: z.string().max(2_000).optional() })).output(done),
+    answer: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          approvalId: Id,
+          argsHash: z.string().max(100),
+          decision: ApprovalDecision,
+          scope: z.enum(['workspace', 'always']).optional(),
+          feedback: z.string().max(2_000).optional(),
+        }),
+      )
+      .output(done),
     rules: route.output(z.array(Rule)),
     removeRule: route.input(z.object({ ...act, id: Id })).output(done),
   },
   questions: {
-    answer: route.input(z.object({ ...act, ...inSession, questionId: Id, choices: z.array(z.string().max(64)).max(12).optional(), text: z.string().max(20_000).optional(), secret: z.string().max(20_000).optional(), declined: z.boolean().optional() })).output(done),
+    answer: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          questionId: Id,
+          choices: z.array(z.string().max(64)).max(12).optional(),
+          text: z.string().max(20_000).optional(),
+          secret: z.string().max(20_000).optional(),
+          declined: z.boolean().optional(),
+        }),
+      )
+      .output(done),
   },
   recovery: {
     continue: route.input(z.object({ ...act, ...inSession, recoveryId: Id })).output(SubmitReply),
@@ -188,9 +377,22 @@ export const contract = {
   },
   attachments: {
     /** Bytes come in base64 parts of at most 1 MiB; the last one answers the attachment. */
-    upload: route.input(z.object({ uploadId: Id, name: z.string().max(255), mediaType: z.string().max(200), part: z.number().int().nonnegative(), last: z.boolean(), data: z.string().max(1_500_000) })).output(z.object({ attachment: Attachment.nullable() })),
+    upload: route
+      .input(
+        z.object({
+          uploadId: Id,
+          name: z.string().max(255),
+          mediaType: z.string().max(200),
+          part: z.number().int().nonnegative(),
+          last: z.boolean(),
+          data: z.string().max(1_500_000),
+        }),
+      )
+      .output(z.object({ attachment: Attachment.nullable() })),
     /** A stored body, base64, for previews and downloads; by session and hash, never by path (S-117). */
-    read: route.input(z.object({ ...inSession, hash: BlobHash })).output(z.object({ data: z.string(), mediaType: z.string() })),
+    read: route
+      .input(z.object({ ...inSession, hash: BlobHash }))
+      .output(z.object({ data: z.string(), mediaType: z.string() })),
   },
   changes: {
     diff: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
@@ -198,24 +400,56 @@ export const contract = {
   files: {
     list: route.input(z.object({ workspace: Path, path: z.string().max(4_096) })).output(z.array(TreeNode)),
     read: route.input(z.object({ workspace: Path, path: Path })).output(FileBody),
-    find: route.input(z.object({ workspace: Path, query: z.string().max(200) })).output(z.array(z.object({ path: z.string(), kind: z.enum(['file', 'folder']) }))),
+    find: route
+      .input(z.object({ workspace: Path, query: z.string().max(200) }))
+      .output(z.array(z.object({ path: z.string(), kind: z.enum(['file', 'folder']) }))),
   },
   models: {
     list: route.input(z.object({ refresh: z.boolean().optional() })).output(z.array(ProviderEntry)),
     /** Local servers that answer (M-15): offered, never added silently. */
-    probe: route.output(z.array(z.object({ kind: z.string(), baseUrl: z.string(), label: z.string(), models: z.array(z.string()) }))),
-    test: route.input(z.object({ provider: z.string().max(32) })).output(z.object({ ok: z.boolean(), message: z.string() })),
-    putProvider: route.input(z.object({ ...act, id: z.string().max(32), kind: z.string().max(32), baseUrl: z.string().max(2_000).optional(), apiKeyEnv: z.string().max(200).optional(), models: z.array(z.string().max(300)).max(200).optional() })).output(done),
+    probe: route.output(
+      z.array(z.object({ kind: z.string(), baseUrl: z.string(), label: z.string(), models: z.array(z.string()) })),
+    ),
+    test: route
+      .input(z.object({ provider: z.string().max(32) }))
+      .output(z.object({ ok: z.boolean(), message: z.string() })),
+    putProvider: route
+      .input(
+        z.object({
+          ...act,
+          id: z.string().max(32),
+          kind: z.string().max(32),
+          baseUrl: z.string().max(2_000).optional(),
+          apiKeyEnv: z.string().max(200).optional(),
+          models: z.array(z.string().max(300)).max(200).optional(),
+        }),
+      )
+      .output(done),
     removeProvider: route.input(z.object({ ...act, id: z.string().max(32) })).output(done),
     /** Goes once, to the keychain or the secrets file; no route ever answers it. */
-    setKey: route.input(z.object({ ...act, provider: z.string().max(32), key: z.string().max(10_000).nullable() })).output(z.object({ storedIn: z.enum(['keychain', 'file', 'none']) })),
+    setKey: route
+      .input(z.object({ ...act, provider: z.string().max(32), key: z.string().max(10_000).nullable() }))
+      .output(z.object({ storedIn: z.enum(['keychain', 'file', 'none']) })),
   },
   terminals: {
     list: route.output(z.array(TerminalState)),
-    open: route.input(z.object({ ...act, workspace: Path, cols: z.number().int().min(2).max(1_000), rows: z.number().int().min(1).max(1_000) })).output(TerminalState),
-    attach: route.input(z.object({ ...stream, id: Id, after: z.number().int().nonnegative().optional() })).output(eventIterator(TerminalFrame)),
+    open: route
+      .input(
+        z.object({
+          ...act,
+          workspace: Path,
+          cols: z.number().int().min(2).max(1_000),
+          rows: z.number().int().min(1).max(1_000),
+        }),
+      )
+      .output(TerminalState),
+    attach: route
+      .input(z.object({ ...stream, id: Id, after: z.number().int().nonnegative().optional() }))
+      .output(eventIterator(TerminalFrame)),
     input: route.input(z.object({ id: Id, data: z.string().max(5 * 1024 * 1024) })).output(done),
-    resize: route.input(z.object({ id: Id, cols: z.number().int().min(2).max(1_000), rows: z.number().int().min(1).max(1_000) })).output(done),
+    resize: route
+      .input(z.object({ id: Id, cols: z.number().int().min(2).max(1_000), rows: z.number().int().min(1).max(1_000) }))
+      .output(done),
     rename: route.input(z.object({ ...act, id: Id, title: z.string().max(100) })).output(done),
     /** Ends the process tree; the tab goes once its exit is seen. */
     close: route.input(z.object({ ...act, id: Id })).output(done),

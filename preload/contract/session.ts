@@ -8,7 +8,17 @@ export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 
 export const TurnOrigin = z.enum(['foreground', 'background'])
-export const TurnSource = z.enum(['person', 'follow_up', 'recovery', 'schedule', 'trigger', 'process', 'subagent', 'session', 'goal'])
+export const TurnSource = z.enum([
+  'person',
+  'follow_up',
+  'recovery',
+  'schedule',
+  'trigger',
+  'process',
+  'subagent',
+  'session',
+  'goal',
+])
 export type TurnSource = z.infer<typeof TurnSource>
 export const Outcome = z.enum(['completed', 'stopped', 'failed', 'interrupted'])
 export type Outcome = z.infer<typeof Outcome>
@@ -18,11 +28,23 @@ export const TitleSource = z.enum(['default', 'provisional', 'generated', 'fallb
 
 const Count = z.number().nonnegative().nullable()
 /** Token sums as reported; null where nothing was reported (T-87). `cost` in US dollars. */
-export const Usage = z.object({ input: Count, output: Count, reasoning: Count, cacheRead: Count, cacheWrite: Count, total: Count, cost: Count })
+export const Usage = z.object({
+  input: Count,
+  output: Count,
+  reasoning: Count,
+  cacheRead: Count,
+  cacheWrite: Count,
+  total: Count,
+  cost: Count,
+})
 export type Usage = z.infer<typeof Usage>
 
 /** How full the model's context is: tokens of the last request and the window they count against. */
-export const ContextFigures = z.object({ used: Count, window: z.number().int().positive().nullable(), estimated: z.boolean() })
+export const ContextFigures = z.object({
+  used: Count,
+  window: z.number().int().positive().nullable(),
+  estimated: z.boolean(),
+})
 export type ContextFigures = z.infer<typeof ContextFigures>
 
 export const Steer = z.object({
@@ -48,7 +70,11 @@ export const FollowUp = z.object({
 export type FollowUp = z.infer<typeof FollowUp>
 
 export const QueuePause = z.enum(['stop', 'failure', 'recovery', 'refused', 'person'])
-export const Queue = z.object({ followUps: z.array(FollowUp), paused: QueuePause.nullable(), pausedBy: ErrorBody.optional() })
+export const Queue = z.object({
+  followUps: z.array(FollowUp),
+  paused: QueuePause.nullable(),
+  pausedBy: ErrorBody.optional(),
+})
 export type Queue = z.infer<typeof Queue>
 
 export const TurnStatus = z.discriminatedUnion('kind', [
@@ -57,8 +83,20 @@ export const TurnStatus = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('question'), depth: z.number().int().positive() }),
   z.object({ kind: z.literal('waiting_slot') }),
   z.object({ kind: z.literal('compacting'), since: Time }),
-  z.object({ kind: z.literal('rate_limited'), provider: z.string(), providerLabel: z.string(), until: Time.nullable(), untilKind: z.enum(['reset', 'retry']) }),
-  z.object({ kind: z.literal('retrying'), attempt: z.number().int(), of: z.number().int(), until: Time.nullable(), code: z.string() }),
+  z.object({
+    kind: z.literal('rate_limited'),
+    provider: z.string(),
+    providerLabel: z.string(),
+    until: Time.nullable(),
+    untilKind: z.enum(['reset', 'retry']),
+  }),
+  z.object({
+    kind: z.literal('retrying'),
+    attempt: z.number().int(),
+    of: z.number().int(),
+    until: Time.nullable(),
+    code: z.string(),
+  }),
   z.object({ kind: z.literal('prompt_reading'), percent: z.number().nullable() }),
   z.object({ kind: z.literal('tool'), itemId: Id, title: z.string(), since: Time, others: z.number().int() }),
   z.object({ kind: z.literal('working') }),
@@ -78,7 +116,14 @@ export const Recovery = z.object({
   recoveryId: Id,
   turnId: Id,
   status: z.enum(['awaiting', 'resuming', 'resolved']),
-  reason: z.enum(['confirm', 'tool_state_unknown', 'loop_guard', 'unknown_format', 'invalid_format', 'recovery_failed']),
+  reason: z.enum([
+    'confirm',
+    'tool_state_unknown',
+    'loop_guard',
+    'unknown_format',
+    'invalid_format',
+    'recovery_failed',
+  ]),
   canContinue: z.boolean(),
   attempts: z.number().int(),
   /** Title of the tool that may or may not have run. */

@@ -26,7 +26,7 @@ export const Settings = z.object({
   'app.lastWindow': z.enum(['auto', 'quit', 'stay']),
   'app.theme': z.enum(['system', 'light', 'dark', 'contrast']),
   'app.zoom': z.number().min(50).max(300),
-  'keys': z.record(z.string(), z.string().nullable()),
+  keys: z.record(z.string(), z.string().nullable()),
 })
 export type Settings = z.infer<typeof Settings>
 
@@ -54,5 +54,5 @@ export const defaultSettings: Settings = {
   'app.lastWindow': 'auto',
   'app.theme': 'system',
   'app.zoom': 100,
-  'keys': {},
+  keys: {},
 }
