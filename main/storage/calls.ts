@@ -2,9 +2,10 @@
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { Reads } from './reads.ts'
 import type { StorageCondition } from './storage.ts'
+import type { Upkeep } from './upkeep.ts'
 import type { Writes } from './writes.ts'
 
-export type Operations = Reads & Writes
+export type Operations = Reads & Writes & Upkeep
 export type OperationName = keyof Operations
 
 export type WorkerStart = {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
-import { blobBytes, openBlobs } from './blob-folder.ts'
+import { openBlobFolder } from './blob-folder.ts'
 import type { Faults } from './faults.ts'
 import { folded, packWrite } from './packed.ts'
 import type { Storage } from './storage.ts'
@@ -32,6 +32,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const start = { home, readOnly, owner, faults: options.faults?.shared ?? null }
   const thread = await startWorker(start)
   const { call } = thread
+  const folder = openBlobFolder(home)
   let second: ReturnType<typeof startWorker> | null = null
 
   /** A thread of its own for what may take long, so that no commit waits behind a search. Started at the first need. */
@@ -62,7 +63,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
   return {
     condition: thread.condition,
-    blobs: openBlobs(home),
+    blobs: folder,
 
     commit: async (write) => call('commit', packWrite(write)),
 
@@ -164,9 +165,21 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
 
     async health() {
-      const database = await (await reader()).call('health')
-      return { ...database, blobBytes: await blobBytes(home), blobsMissing: 0 }
+      const thread = await reader()
+      const database = await thread.call('health')
+      const stored = await folder.list()
+      const hashes = new Set(stored.map(({ hash }) => hash))
+      const missing = (await thread.call('blobReferences')).filter((hash) => !hashes.has(hash))
+      const bytes = stored.reduce((sum, blob) => sum + blob.bytes, 0)
+      return { ...database, blobBytes: bytes, blobsMissing: missing.length }
     },
+
+    async sweepBlobs(before) {
+      const thread = await reader()
+      return await folder.sweep(before, async () => new Set(await thread.call('blobReferences')))
+    },
+
+    vacuum: () => call('vacuum'),
 
     close,
   }

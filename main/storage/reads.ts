@@ -333,6 +333,21 @@ export function openReads(db: Database) {
       return body('SELECT body FROM named_values WHERE name = ?', name)
     },
 
+    /** Hashes of the bodies that anything kept refers to, rewound and queued things included. */
+    blobReferences(): string[] {
+      const hashes = sql<{ hash: unknown }>(`
+        SELECT body ->> '$.before' AS hash FROM changes
+        UNION SELECT body ->> '$.after' FROM changes
+        UNION SELECT body ->> '$.view.outputRef' FROM items WHERE kind = 'tool'
+        UNION SELECT file.value ->> '$.hash' FROM items, json_each(items.body, '$.attachments') AS file WHERE items.kind = 'user'
+        UNION SELECT file.value ->> '$.hash' FROM drafts, json_each(drafts.body, '$.attachments') AS file
+        UNION SELECT file.value ->> '$.hash' FROM sessions, json_each(sessions.header, '$.queue.followUps') AS queued, json_each(queued.value, '$.attachments') AS file
+        UNION SELECT file.value ->> '$.hash' FROM turns JOIN events ON events.session_id = turns.session_id AND events.seq >= turns.started_seq, json_each(events.body, '$.steers') AS steer, json_each(steer.value, '$.attachments') AS file
+          WHERE turns.settled_at IS NULL AND events.type = 'steers.changed'
+      `).all()
+      return hashes.flatMap(({ hash }) => (typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : []))
+    },
+
     /** Null where the index is damaged. */
     search(query: string, limit: number): { hits: SearchHit[]; partial: boolean } | null {
       try {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
@@ -138,6 +138,24 @@ test('S-18 nothing is acknowledged while the disk stands still, and a read sees 
   faults.release()
   await commit
   expect(await read).toEqual([true, header.id])
+})
+
+test('S-18 a commit over 30 s answers storage.timeout; the next reading says whether it took place', async () => {
+  const faults = createFaults()
+  const storage = await open({ faults })
+  const header = sampleHeader()
+  faults.stall()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const commit = storage.commit(sampleWrite(header))
+    vi.advanceTimersByTime(30_000)
+    await expect(commit).rejects.toMatchObject({ code: 'storage.timeout' })
+  } finally {
+    vi.useRealTimers()
+  }
+  const known = storage.loadSession(header.id)
+  faults.release()
+  expect((await known)?.header.id).toBe(header.id)
 })
 
 test('T-57 deltas of settled turns are pruned; a reader of the gap is told', async () => {
@@ -511,4 +529,54 @@ test('S-131 an id is found by its beginning, taken literally', async () => {
   await storage.commit(sampleWrite(header))
   expect(await storage.idsByPrefix(header.id.slice(0, 8))).toEqual([header.id])
   expect(await storage.idsByPrefix('%')).toEqual([])
+})
+
+test('S-23 K-16 blobs stay while an item, draft, change or queued message of any session refers to them', async () => {
+  const storage = await open()
+  const put = async (text: string) => ({
+    name: text,
+    mediaType: 'text/plain',
+    bytes: text.length,
+    hash: await storage.blobs.put(text),
+  })
+  const [sent, drafted, queued, loose] = await Promise.all([put('sent'), put('drafted'), put('queued'), put('loose')])
+  const before = await storage.blobs.put('before the change')
+  const followUp = { id: 'f1', text: '', attachments: [queued], createdAt: 1, revision: 1 }
+  const header = sampleHeader({ queue: { followUps: [followUp], paused: null } })
+  const file = {
+    id: 'c1',
+    turnId: 't1',
+    path: 'a',
+    kind: 'edited' as const,
+    before,
+    after: null,
+    added: 1,
+    removed: 1,
+    by: 'tool' as const,
+  }
+  await storage.commit(
+    sampleWrite(header, {
+      items: [userItem(1, 'see', { attachments: [sent, { ...sent, hash: 'f'.repeat(64) }] })],
+      changes: [{ turnId: 't1', files: [file] }],
+    }),
+  )
+  await storage.setDraft('unsent', { text: '', attachments: [drafted], revision: 1 })
+  expect(await storage.health()).toMatchObject({ integrity: 'ok', blobsMissing: 1, blobBytes: 4 + 7 + 6 + 5 + 17 })
+
+  const soon = Date.now() + 60_000
+  expect(await storage.sweepBlobs(soon)).toEqual({ removed: 1, bytes: 5 })
+  await expect(storage.blobs.get(loose.hash)).rejects.toMatchObject({ code: 'file.not_found' })
+  await storage.erase(header.id, 1)
+  expect(await storage.sweepBlobs(soon)).toMatchObject({ removed: 3 })
+  expect(Buffer.from(await storage.blobs.get(drafted.hash)).toString()).toBe('drafted')
+})
+
+test('S-173 the space of what was erased goes back to the disk', async () => {
+  const storage = await open()
+  const header = sampleHeader()
+  await storage.commit(sampleWrite(header, { items: [toolItem(1, { output: 'x'.repeat(2_000_000) })] }))
+  await storage.erase(header.id, 1)
+  expect(await storage.vacuum()).toBeGreaterThan(1_900_000)
+  await storage.commit(sampleWrite(sampleHeader()))
+  expect((await storage.health()).integrity).toBe('ok')
 })

@@ -47,13 +47,13 @@ export type StoredSession = {
   journalId: string
   header: SessionHeader
   hidden: HiddenRecord
-  /** The newest visible items up to the slice limit, and every item after the first of them. */
+  /** The newest visible items up to the slice limit, and every item after the first of them; those of the unsettled turn whole and from its first open one on, the others clipped as in a slice. */
   items: Item[]
   /** Visible items before `items[0]`. */
   itemsBefore: number
   turns: Turn[]
   changes: ChangedFile[]
-  /** Events of the unsettled turn, from its `turn.started` on; empty where none is. */
+  /** Events of the unsettled turn, from its `turn.started` on; empty where none is. A run of deltas to one item is one delta, numbered as the last. */
   unsettled: StoredEvent[]
   /** Highest `pos` in use. */
   lastPos: number
@@ -71,7 +71,11 @@ export type ItemSlice = { items: Item[]; before: number; after: number }
 export interface Storage {
   readonly condition: StorageCondition
   readonly blobs: Blobs
-  /** Throws `storage.failed` (disk full, I/O), `storage.timeout` (over 30 s), `session.read_only` (newer database), `session.deleted` (erased). */
+  /**
+   * Throws `storage.failed` (disk full, I/O), `storage.timeout` (over 30 s), `session.read_only` (newer database, another
+   * owner), `session.deleted` (erased). After `storage.timeout` a `loadSession` is answered behind that commit and says
+   * whether it took place.
+   */
   commit(write: SessionWrite): Promise<void>
   /** Resolves null where no such record is. */
   loadSession(sessionId: string): Promise<StoredSession | null>
@@ -125,6 +129,10 @@ export interface Storage {
     blobBytes: number
     blobsMissing: number
   }>
+  /** Removes the blobs older than `before` that nothing kept refers to (S-23). */
+  sweepBlobs(before: number): Promise<{ removed: number; bytes: number }>
+  /** Gives the space of what was deleted back to the disk; answers the bytes freed. Commits wait meanwhile: never while a turn runs (S-173). */
+  vacuum(): Promise<number>
   /** Waits for what is queued, then closes; idempotent. */
   close(): Promise<void>
 }

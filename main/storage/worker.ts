@@ -14,6 +14,7 @@ import { openReads } from './reads.ts'
 import { openIndexing } from './search-index.ts'
 import { Refusal } from './refusal.ts'
 import type { StorageCondition } from './storage.ts'
+import { openUpkeep } from './upkeep.ts'
 import { openWrites } from './writes.ts'
 
 const start = workerData as WorkerStart
@@ -36,6 +37,7 @@ try {
 function serve({ db, condition, readOnly }: OpenDatabase): void {
   const reads = openReads(db)
   const writes = openWrites(db)
+  const upkeep = openUpkeep(db)
   const faults = start.faults ? followFaults(start.faults) : null
   const isOwner = readOnly ? () => false : claim(db, start.owner)
   const indexing = readOnly ? null : followSettles(openIndexing(db), isOwner)
@@ -52,15 +54,24 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
       else calls.push(...next.calls)
     }
     // Writes first, so a read never answers what is not yet durable.
-    const replies = [...write(calls.filter(isWrite)), ...calls.filter((call) => !isWrite(call)).map(read)]
+    const replies = [
+      ...write(calls.filter(({ operation }) => operation in writes)),
+      ...calls.filter(({ operation }) => operation in upkeep).map(keepUp),
+      ...calls.filter(({ operation }) => operation in reads).map(read),
+    ]
     if (replies.length > 0) post({ replies })
     indexing?.wake()
     if (closing) close()
   })
   post({ opened: condition })
 
-  function isWrite(call: Call): boolean {
-    return call.operation in writes
+  function keepUp(call: Call): Reply {
+    if (!isOwner()) return { id: call.id, error: readOnlyBody(condition) }
+    try {
+      return { id: call.id, value: run(upkeep, call) }
+    } catch (error) {
+      return { id: call.id, error: failure(error) }
+    }
   }
 
   function read(call: Call): Reply {
