@@ -1,0 +1,76 @@
+/** The command line. Each command loads only what it needs, so that a script pays for nothing else. */
+import { enableCompileCache } from 'node:module'
+import { errorBody } from '../preload/contract/errors.ts'
+import { parseArguments, usage, type Arguments } from './cli/arguments.ts'
+import { exitCodes } from './cli/exit-codes.ts'
+import { listenForInterrupts } from './cli/interrupts.ts'
+import { createOutput, type Output } from './cli/output.ts'
+import { dataFolder } from './platform/home.ts'
+
+enableCompileCache()
+
+async function obey(args: Arguments, output: Output): Promise<number> {
+  const home = dataFolder()
+  switch (args.command) {
+    case 'help':
+      output.print(usage)
+      return exitCodes.completed
+    case 'version': {
+      const { version } = await import('./host.ts')
+      output.print(version)
+      return exitCodes.completed
+    }
+    case 'run': {
+      const { run } = await import('./cli/run.ts')
+      return run(args, home, output, listenForInterrupts())
+    }
+    case 'serve': {
+      const { serve } = await import('./serve.ts')
+      const interrupts = listenForInterrupts()
+      try {
+        const ready = (url: string): void => {
+          output.line({ url })
+          if (!args.json) output.note('Open this address in a browser on this machine; Ctrl+C ends the host.')
+        }
+        await serve({ home, port: args.port, workspace: args.workspace, ready, note: output.note, signal: interrupts.signal })
+        return exitCodes.completed
+      } catch (error) {
+        // No line on stdout: there is no host (S-139).
+        output.note(`lathe: ${errorBody(error).message}`)
+        return exitCodes.failed
+      }
+    }
+    case 'doctor': {
+      const { doctor } = await import('./cli/doctor.ts')
+      return doctor(home, output)
+    }
+    default: {
+      const { sessions } = await import('./cli/sessions.ts')
+      return sessions(args, home, output)
+    }
+  }
+}
+
+async function main(words: string[]): Promise<number> {
+  let args: Arguments
+  try {
+    args = parseArguments(words)
+  } catch (error) {
+    const output = createOutput(words.includes('--json'))
+    output.fail(error)
+    await output.flush()
+    return exitCodes.wrongUsage
+  }
+  const output = createOutput(args.json)
+  try {
+    return await obey(args, output)
+  } catch (error) {
+    output.fail(error)
+    return exitCodes.failed
+  } finally {
+    await output.flush()
+  }
+}
+
+// Whatever a library still holds open must not keep a finished command alive.
+process.exit(await main(process.argv.slice(2)))

@@ -1,0 +1,263 @@
+/** `lathe run`: one turn of an ordinary session, from a script or a terminal (sessions.md 18). */
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { text as readAll } from 'node:stream/consumers'
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { StoredEvent } from '../../preload/contract/events.ts'
+import { newId } from '../../preload/contract/ids.ts'
+import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
+import { attachmentBytesMax, itemTextBytesMax } from '../../preload/contract/limits.ts'
+import type { ApprovalMode, SessionView, Turn } from '../../preload/contract/session.ts'
+import { openHost } from '../host.ts'
+import type { ClientContext, Handlers } from '../transport/handlers.ts'
+import type { RunArguments } from './arguments.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Interrupts } from './interrupts.ts'
+import type { Output } from './output.ts'
+import { findSession } from './session-id.ts'
+import { answerOnTerminal, type TerminalAnswers } from './terminal-answers.ts'
+
+const uploadPartBytes = 1024 * 1024
+
+/** Wrong usage that only looking shows: exit 2, and no session is made (S-130). */
+class UsageError extends LatheError {
+  constructor(message: string) {
+    super('request.invalid', message)
+  }
+}
+
+type Run = { args: RunArguments; output: Output; interrupts: Interrupts; handlers: Handlers; client: ClientContext }
+
+export async function run(args: RunArguments, home: string, output: Output, interrupts: Interrupts): Promise<number> {
+  const attendance = attendanceOf(args)
+  try {
+    const prompt = await promptOf(args.prompt)
+    const [workspace, files] = await Promise.all([folderOf(args.workspace), Promise.all(args.attach.map(readAttachment))])
+    const host = await openHost({ home, kind: 'web', lasting: false, attendance, signal: interrupts.signal })
+    try {
+      await host.announce()
+      const client: ClientContext = { clientId: newId(), kind: 'cli', attendance }
+      const running: Run = { args, output, interrupts, handlers: host.handlers, client }
+      const code = await runIn(running, workspace, prompt, files)
+      await host.alone()
+      return code
+    } finally {
+      await host.close()
+    }
+  } catch (error) {
+    if (interrupts.signal.aborted && (error as Error).name === 'AbortError') return exitCodes.stopped
+    output.fail(error)
+    return error instanceof UsageError ? exitCodes.wrongUsage : exitCodes.failed
+  }
+}
+
+/** Whether the terminal can be asked (stdin and stderr are one), and what happens where it cannot (Z-98). */
+function attendanceOf({ approve = 'ask' }: RunArguments): ClientContext['attendance'] {
+  if (approve !== 'ask') return 'deny'
+  return process.stdin.isTTY && process.stderr.isTTY ? 'attended' : 'fail'
+}
+
+async function runIn(running: Run, workspace: string, prompt: string, files: NamedBytes[]): Promise<number> {
+  const { args, handlers, client } = running
+  const sessionId = await chooseSession(running, workspace)
+  if (prompt.startsWith('!')) return runOwnCommand(running, sessionId, prompt.slice(1))
+
+  const attachments: Attachment[] = []
+  for (const file of files) attachments.push(await upload(running, file))
+  const before = await handlers.session.open({ sessionId }, client)
+  const reply = await handlers.session.submit(
+    { requestId: newId(), sessionId, text: prompt, attachments, whenBusy: 'refuse', ...(args.model === undefined ? {} : { model: args.model }) },
+    client,
+  )
+  if (reply.accepted !== 'started') throw new LatheError('turn.busy', 'The message was queued behind a running turn.')
+  return followTurn(running, before, reply.turnId)
+}
+
+/** A new session, the one named, or the newest of the workspace; in the mode asked for (S-125, S-130). */
+async function chooseSession({ args, handlers, client }: Run, workspace: string): Promise<string> {
+  const approvalMode = args.approve && modes[args.approve]
+  if (args.session === undefined && !args.continue) {
+    await handlers.workspaces.open({ requestId: newId(), path: workspace }, client)
+    const { sessionId } = await handlers.sessions.create(
+      { requestId: newId(), workspace, approvalMode: approvalMode ?? 'ask', ...(args.model === undefined ? {} : { model: args.model }) },
+      client,
+    )
+    return sessionId
+  }
+  const sessionId = args.session === undefined ? await newestOf(workspace, handlers, client) : await findSession(args.session, handlers, client)
+  if (approvalMode) await handlers.session.settings({ requestId: newId(), sessionId, approvalMode }, client)
+  return sessionId
+}
+
+const modes: Readonly<Record<NonNullable<RunArguments['approve']>, ApprovalMode>> = { ask: 'ask', edits: 'edits', all: 'all', none: 'read-only' }
+
+async function newestOf(workspace: string, handlers: Handlers, client: ClientContext): Promise<string> {
+  const { entries } = await handlers.sessions.list({ workspace, limit: 100 }, client)
+  const newest = entries.toSorted((a, b) => b.updatedAt - a.updatedAt)[0]
+  if (newest) return newest.id
+  throw new LatheError('session.not_found', `There is no session to continue in ${workspace}.`, { hint: 'Leave out --continue to begin one.' })
+}
+
+/** Shows the turn's events as they are stored, up to its one end, and answers the exit code for it. */
+async function followTurn(running: Run, before: SessionView, turnId: string): Promise<number> {
+  const { args, output, interrupts, handlers, client } = running
+  const { id: sessionId, workspace } = before.header
+  const stop = async (): Promise<void> => {
+    // A turn that has just settled needs no stop.
+    await handlers.session.stop({ requestId: newId(), sessionId, turnId }, client).catch(() => undefined)
+  }
+  const limit = args.timeout === undefined ? undefined : setTimeout(() => void stop(), args.timeout)
+  interrupts.signal.addEventListener('abort', () => void stop(), { once: true })
+  if (interrupts.signal.aborted) await stop()
+  const answers = client.attendance === 'attended' ? answerOnTerminal({ handlers, client, sessionId, interrupts }) : null
+  const refused = countRefused()
+  try {
+    for await (const event of turnEvents(running, before, turnId, answers)) {
+      if (event.type === 'turn.started' && output.json) output.line({ type: 'session', sessionId, turnId, workspace, model: event.model })
+      if (output.json) output.line(event)
+      else noteProgress(event, output)
+      refused.see(event)
+      if (event.type === 'turn.settled' && event.turnId === turnId) return await finish(running, sessionId, event.turn, event.items, refused.sentence())
+    }
+    throw new LatheError('host.unreachable', 'The turn’s events ended before the turn did.', { hint: `See it with \`lathe sessions show ${sessionId}\`.` })
+  } finally {
+    clearTimeout(limit)
+    answers?.dispose()
+  }
+}
+
+/** Stored events of the session from `turn.started` of this turn on. A pruned range is begun again after what was seen. */
+async function* turnEvents({ handlers, client }: Run, before: SessionView, turnId: string, answers: TerminalAnswers | null): AsyncGenerator<StoredEvent> {
+  const reading = new AbortController()
+  let started = false
+  try {
+    const { id: sessionId, lastSeq } = before.header
+    const input = { sessionId, stream: newId(), after: lastSeq, journalId: before.journalId }
+    for await (const event of handlers.session.events(input, { ...client, signal: reading.signal })) {
+      answers?.see(event)
+      if (event.seq === null) continue
+      started ||= event.type === 'turn.started' && event.turnId === turnId
+      if (started) yield event as StoredEvent
+    }
+  } finally {
+    reading.abort()
+  }
+}
+
+/** The end of the turn for people, and its exit code (S-128). */
+async function finish({ output, handlers, client }: Run, sessionId: string, turn: Turn, items: Item[], refused: string | null): Promise<number> {
+  const { outcome, error } = turn
+  if (!output.json) {
+    const last = items.findLast((item) => item.kind === 'text' && item.turnId === turn.id && item.final)
+    if (last?.kind === 'text') output.print(await wholeText(last, sessionId, handlers, client))
+    if (error) output.fail(new LatheError(error.code, error.message, { hint: error.hint }))
+    else if (outcome !== 'completed') output.note(`The turn was ${outcome}.`)
+  }
+  if (refused) output.note(refused)
+  if (outcome === 'completed') return exitCodes.completed
+  if (outcome === 'stopped') return exitCodes.stopped
+  return error?.code === 'person.needed' ? exitCodes.personNeeded : exitCodes.failed
+}
+
+/** A long text travels clipped (S-58); what is printed is all of it. */
+async function wholeText(item: ItemOf<'text'>, sessionId: string, handlers: Handlers, client: ClientContext): Promise<string> {
+  if (Buffer.byteLength(item.text) < itemTextBytesMax) return item.text
+  const whole = await handlers.session.item({ sessionId, itemId: item.id }, client).catch(() => item)
+  return whole.kind === 'text' ? whole.text : item.text
+}
+
+/** What was not allowed and what stayed unanswered, for the last line on stderr. */
+function countRefused(): { see(event: StoredEvent): void; sentence(): string | null } {
+  const denied = new Set<string>()
+  const unanswered = new Set<string>()
+  const note = (id: string, code: string | undefined): void => {
+    if (code === 'approval.unattended') denied.add(id)
+    if (code === 'question.no_answer') unanswered.add(id)
+  }
+  return {
+    see(event) {
+      if (event.type === 'item.put' && event.item.kind === 'tool') note(event.item.id, event.item.code)
+      if (event.type === 'item.patch') note(event.itemId, event.set.code)
+    },
+    sentence() {
+      const parts = [counted(denied.size, 'action', 'not allowed'), counted(unanswered.size, 'question', 'unanswered')].filter((part) => part !== null)
+      return parts.length > 0 ? parts.join(', ') : null
+    },
+  }
+}
+
+function counted(count: number, noun: string, what: string): string | null {
+  return count === 0 ? null : `${count} ${noun}${count === 1 ? '' : 's'} ${what}`
+}
+
+function noteProgress(event: StoredEvent, output: Output): void {
+  if (event.type === 'item.patch' && event.set.state === 'running' && event.set.title) output.note(`· ${event.set.title}`)
+  if (event.type === 'item.put' && event.item.kind === 'tool' && (event.item.state === 'running' || event.item.state === 'proposed')) output.note(`· ${event.item.title}`)
+  if (event.type === 'item.put' && event.item.kind === 'notice') output.note(event.item.text)
+}
+
+/** The person's own command (T-25): its output on stdout, exit 0 where it exits 0, else 1 (S-130). */
+async function runOwnCommand({ output, interrupts, handlers, client }: Run, sessionId: string, line: string): Promise<number> {
+  const before = await handlers.session.open({ sessionId }, client)
+  const { itemId } = await handlers.session.command({ requestId: newId(), sessionId, line }, client)
+  const stop = (): void => void handlers.session.stopCommand({ requestId: newId(), sessionId, itemId }, client).catch(() => undefined)
+  interrupts.signal.addEventListener('abort', stop, { once: true })
+  if (output.json) output.line({ type: 'session', sessionId, turnId: null, workspace: before.header.workspace, model: before.header.model })
+  const reading = new AbortController()
+  const input = { sessionId, stream: newId(), after: before.header.lastSeq, journalId: before.journalId }
+  try {
+    for await (const event of handlers.session.events(input, { ...client, signal: reading.signal })) {
+      if (event.seq === null) continue
+      if (output.json) output.line(event)
+      const item = event.type === 'item.put' && event.item.id === itemId ? event.item : null
+      if (item?.kind !== 'tool' || item.endedAt === null) continue
+      const { exitCode = null, stdout, stderr } = item.view ?? {}
+      if (!output.json) {
+        const out = stdout ?? item.output
+        if (out) output.print(out.replace(/\n$/, ''))
+        if (stderr) output.note(stderr.replace(/\n$/, ''))
+      }
+      if (interrupts.signal.aborted) return exitCodes.stopped
+      return exitCode === 0 ? exitCodes.completed : exitCodes.failed
+    }
+  } finally {
+    reading.abort()
+  }
+  throw new LatheError('host.unreachable', 'The command’s events ended before the command did.')
+}
+
+type NamedBytes = { name: string; bytes: Buffer }
+
+async function promptOf(given: string): Promise<string> {
+  const prompt = given === '-' ? await readAll(process.stdin) : given
+  if (prompt.trim() === '') throw new UsageError('PROMPT is empty.')
+  return prompt
+}
+
+async function folderOf(given = process.cwd()): Promise<string> {
+  const path = await realpath(resolve(given)).catch(() => null)
+  if (path !== null && (await stat(path)).isDirectory()) return path
+  throw new UsageError(`${given} is no folder.`)
+}
+
+async function readAttachment(path: string): Promise<NamedBytes> {
+  const file = await stat(path).catch(() => null)
+  if (!file?.isFile()) throw new UsageError(`${path} cannot be attached: there is no such file.`)
+  if (file.size > attachmentBytesMax) throw new UsageError(`${path} cannot be attached: it is larger than 50 MiB.`)
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${path} cannot be attached (${error.code}).`)
+  })
+  return { name: basename(path), bytes }
+}
+
+/** Uploads in parts; the last one answers what the host made of the file. */
+async function upload({ handlers, client }: Run, { name, bytes }: NamedBytes): Promise<Attachment> {
+  const uploadId = newId()
+  for (let part = 0, at = 0; ; part++, at += uploadPartBytes) {
+    const last = at + uploadPartBytes >= bytes.length
+    const data = bytes.toString('base64', at, at + uploadPartBytes)
+    const { attachment } = await handlers.attachments.upload({ uploadId, name, mediaType: 'application/octet-stream', part, last, data }, client)
+    if (attachment) return attachment
+    if (last) throw new LatheError('attachment.rejected', `${name} was not taken.`)
+  }
+}

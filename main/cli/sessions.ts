@@ -1,0 +1,145 @@
+/** `lathe sessions`: list, show, export, delete, search, with the contract's shapes under `--json` (S-131). */
+import { realpath } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { LatheError } from '../../preload/contract/errors.ts'
+import { newId } from '../../preload/contract/ids.ts'
+import type { Item } from '../../preload/contract/items.ts'
+import { itemTextBytesMax, sliceItemsMax } from '../../preload/contract/limits.ts'
+import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
+import { openHost } from '../host.ts'
+import { writePrivateFile } from '../platform/private-file.ts'
+import { entryOf, exportSession, outcomeLine } from '../sessions/export.ts'
+import type { ClientContext, Handlers } from '../transport/handlers.ts'
+import type { SessionsArguments } from './arguments.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Output } from './output.ts'
+import { allEntries, findSession } from './session-id.ts'
+
+type Asked = { handlers: Handlers; client: ClientContext; output: Output }
+type Whole = { header: SessionHeader; items: Item[]; turns: Turn[] }
+
+export async function sessions(args: SessionsArguments, home: string, output: Output): Promise<number> {
+  try {
+    const host = await openHost({ home, kind: 'web', lasting: false, attendance: 'deny' })
+    try {
+      const asked: Asked = { handlers: host.handlers, client: { clientId: newId(), kind: 'cli', attendance: 'deny' }, output }
+      await answer(args, asked)
+      return exitCodes.completed
+    } finally {
+      await host.close()
+    }
+  } catch (error) {
+    output.fail(error)
+    return exitCodes.failed
+  }
+}
+
+function answer(args: SessionsArguments, asked: Asked): Promise<void> {
+  switch (args.command) {
+    case 'list':
+      return list(args, asked)
+    case 'show':
+      return show(args, asked)
+    case 'export':
+      return exportOne(args, asked)
+    case 'delete':
+      return deleteAll(args, asked)
+    case 'search':
+      return search(args, asked)
+  }
+}
+
+type Args<C extends SessionsArguments['command']> = Extract<SessionsArguments, { command: C }>
+
+async function list({ workspace, archived, limit }: Args<'list'>, { handlers, client, output }: Asked): Promise<void> {
+  const folder = workspace === undefined ? undefined : await realpath(resolve(workspace)).catch(() => resolve(workspace))
+  let shown = 0
+  for await (const entry of allEntries({ archived, workspace: folder }, handlers, client)) {
+    if (output.json) output.line(entry)
+    else output.print([entry.id, new Date(entry.updatedAt).toISOString().slice(0, 16).replace('T', ' '), entry.indicator.padEnd(11), `${oneLine(entry.title)}  (${entry.workspace})`].join('  '))
+    if (++shown >= limit) return
+  }
+  if (shown === 0 && !output.json) output.note('There are no sessions.')
+}
+
+/** The transcript a window shows, as text. */
+async function show({ id, items: most }: Args<'show'>, asked: Asked): Promise<void> {
+  const { output } = asked
+  const { header, items, turns } = await readWhole(id, asked)
+  const shown = most === undefined ? items : items.slice(-most)
+  if (output.json) {
+    output.line(header)
+    for (const item of shown) output.line(item)
+    return
+  }
+  output.print(`${oneLine(header.title)}\n${header.workspace}${header.model === null ? '' : `, ${header.model}`}`)
+  for (const item of shown) {
+    const { heading, text, code, names } = entryOf(item)
+    output.print(['', `--- ${oneLine(heading)}`, text, ...code, ...names.map((name) => `attached: ${name}`)].filter((part, index) => index === 0 || part !== '').join('\n'))
+    const turn = turns.find((one) => one.id === item.turnId && one.outcome !== null)
+    if (turn && items.findLast(({ turnId }) => turnId === turn.id) === item) output.print(`\n(${outcomeLine(turn)})`)
+  }
+}
+
+async function exportOne({ id, format, out, exact }: Args<'export'>, asked: Asked): Promise<void> {
+  const { output } = asked
+  const exported = exportSession(await readWhole(id, asked), format, { exact })!
+  if (exact) output.note('Exactly as stored: secrets that only their form gives away are not taken out.')
+  if (out !== undefined) {
+    const path = resolve(out)
+    await writePrivateFile(path, exported.text).catch((error: NodeJS.ErrnoException) => {
+      throw new LatheError('storage.failed', `${out} could not be written (${error.code}).`)
+    })
+    if (output.json) output.line({ name: exported.name, mediaType: exported.mediaType, path })
+    else output.note(`Written to ${path}.`)
+  } else if (output.json) output.line(exported)
+  else output.print(exported.text.replace(/\n$/, ''))
+}
+
+async function deleteAll({ ids }: Args<'delete'>, { handlers, client, output }: Asked): Promise<void> {
+  // All ids are found before the first session goes.
+  const found: string[] = []
+  for (const id of ids) found.push(await findSession(id, handlers, client))
+  for (const sessionId of found) {
+    await handlers.sessions.delete({ requestId: newId(), sessionId }, client)
+    if (output.json) output.line({ ok: true, sessionId })
+    else output.note(`Deleted ${sessionId}.`)
+  }
+}
+
+async function search({ query, limit }: Args<'search'>, { handlers, client, output }: Asked): Promise<void> {
+  const { hits, partial } = await handlers.sessions.search({ query, limit }, client)
+  for (const hit of hits) {
+    if (output.json) output.line(hit)
+    else output.print(`${hit.sessionId}  ${oneLine(hit.sessionTitle)}\n    ${oneLine(hit.snippet)}`)
+  }
+  if (partial) output.note('The search index is still catching up; there may be more.')
+  else if (hits.length === 0) output.note('Nothing was found.')
+}
+
+/** The whole session, read back from its end, every clipped text made whole. */
+async function readWhole(given: string, { handlers, client }: Asked): Promise<Whole> {
+  const sessionId = await findSession(given, handlers, client)
+  const { header } = await handlers.session.open({ sessionId }, client)
+  // Rows of all turns come with an export only; an opened session has those of its newest items.
+  const { text } = await handlers.sessions.export({ sessionId, format: 'json' }, client)
+  const { turns } = JSON.parse(text) as Pick<Whole, 'turns'>
+  const items: Item[] = []
+  let before: string | undefined
+  for (;;) {
+    const page = await handlers.session.items({ sessionId, limit: sliceItemsMax, ...(before === undefined ? {} : { before }) }, client)
+    items.unshift(...page.items)
+    if (page.before === 0 || page.items.length === 0) break
+    before = page.items[0]!.id
+  }
+  const whole: Item[] = []
+  for (const item of items) {
+    const isClipped = Buffer.byteLength(JSON.stringify(item)) >= itemTextBytesMax
+    whole.push(isClipped ? await handlers.session.item({ sessionId, itemId: item.id }, client) : item)
+  }
+  return { header, items: whole, turns }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,132 @@
+/**
+ * One process owns a data folder: it has the workbench, and others come to it over the local socket (S-135 to S-137).
+ * `openHost` gives either, in one shape, to the front doors.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import packageJson from '../package.json' with { type: 'json' }
+import { LatheError } from '../preload/contract/errors.ts'
+import { acquireHome, readHostFile, removeHostFile, writeHostFile, type Ownership } from './platform/home.ts'
+import { secretVariables } from './platform/known-values.ts'
+import { createLog } from './platform/log.ts'
+import { createRedaction } from './platform/redaction.ts'
+import type { Connections } from './transport/connections.ts'
+import type { ClientContext, Handlers } from './transport/handlers.ts'
+import type { WorkbenchOptions } from './workbench.ts'
+
+export const { version } = packageJson
+
+const claimMs = 20_000
+/** How long an owner that is ending is waited for before looking again for one that has begun. */
+const lookAgainMs = 1_000
+
+export type Host = {
+  handlers: Handlers
+  /** Whether the workbench is in this process. */
+  owns: boolean
+  /** Fires when `handlers` are of no more use: the owner went away, or another took the folder over. */
+  ended: AbortSignal
+  /** Tells others where this host is; nothing where another owns. `url` is without its token. */
+  announce(url?: string): Promise<void>
+  /** What went wrong in answering a request; logged, never sent. */
+  fault(error: unknown, route: string): void
+  /** Resolves once no other process is attached to this one. */
+  alone(): Promise<void>
+  /** Settles and flushes what this process owns, then gives the folder up; idempotent (S-142). */
+  close(): Promise<void>
+}
+
+export type HostOptions = Pick<WorkbenchOptions, 'home' | 'kind' | 'lasting' | 'desktop' | 'keychain'> & {
+  attendance: ClientContext['attendance']
+  signal?: AbortSignal
+}
+
+/** Attaches to the owner of `home`, or becomes it. Throws as `attach`, or `host.unreachable` where neither succeeds. */
+export async function openHost(options: HostOptions): Promise<Host> {
+  const { home, signal } = options
+  for (const end = Date.now() + claimMs; ; await delay(100, undefined, { signal })) {
+    const attached = await attachTo(options)
+    if (attached) return attached
+    const ownership = await acquireHome(home, { waitMs: lookAgainMs })
+    if (ownership) return own(ownership, options)
+    if (Date.now() > end) {
+      throw new LatheError('host.unreachable', 'Another Lathe process holds this data folder and cannot be reached.', { hint: 'Quit it, or run `lathe doctor`.' })
+    }
+  }
+}
+
+async function attachTo({ home, attendance, signal }: HostOptions): Promise<Host | null> {
+  const file = await readHostFile(home)
+  if (!file) return null
+  const [{ attach }, { remoteHandlers }] = await Promise.all([import('./transport/local-socket.ts'), import('./transport/remote.ts')])
+  const wire = await attach(file, attendance, signal)
+  if (!wire) return null
+  const ended = new AbortController()
+  wire.onClose(() => ended.abort())
+  return {
+    handlers: remoteHandlers(wire),
+    owns: false,
+    ended: ended.signal,
+    announce: async () => {},
+    fault: () => {},
+    alone: async () => {},
+    close: async () => wire.close(1000, 'done'),
+  }
+}
+
+async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
+  const { home, attendance: _, signal: __, ...workbenchOptions } = options
+  const { instanceId } = ownership
+  const redaction = createRedaction({ known: secretVariables(process.env), loose: true })
+  const log = createLog({ home, redact: redaction.text })
+  const logFault = (error: unknown, route: string): void => log.error('A request failed', { route, error })
+  try {
+    const { createWorkbench } = await import('./workbench.ts')
+    const workbench = await createWorkbench({ ...workbenchOptions, home, version, owner: instanceId })
+    await workbench.start()
+
+    let connections: Promise<Connections> | null = null
+    let leases = 0
+    let noLease = Promise.withResolvers<void>()
+    const { serveLocally } = await import('./transport/local-socket.ts')
+    const local = await serveLocally({
+      home,
+      instanceId,
+      version,
+      accept: async (wire, who) => {
+        leases++
+        wire.onClose(() => {
+          leases--
+          noLease.resolve()
+          noLease = Promise.withResolvers()
+        })
+        // The contract's schemas are loaded with the first client, not with every start.
+        connections ??= import('./transport/connections.ts').then(({ createConnections }) => createConnections({ handlers: workbench.handlers, fault: logFault }))
+        const { accept } = await connections
+        accept(wire, who)
+      },
+    })
+
+    let closing: Promise<void> | null = null
+    async function close(): Promise<void> {
+      await workbench.dispose()
+      await log.flush()
+      await local.close()
+      await removeHostFile(home, instanceId)
+      await ownership.release()
+    }
+    return {
+      handlers: workbench.handlers,
+      owns: true,
+      ended: ownership.lost,
+      announce: (url) => writeHostFile(home, { pid: process.pid, instanceId, version, endpoint: local.endpoint, lifetime: 'person', ...(url === undefined ? {} : { url }) }),
+      fault: logFault,
+      alone: async () => {
+        while (leases > 0) await noLease.promise
+      },
+      close: () => (closing ??= close()),
+    }
+  } catch (error) {
+    await ownership.release()
+    throw error
+  }
+}
