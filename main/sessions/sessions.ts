@@ -11,6 +11,7 @@ import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, Entry, SessionView, TurnSource } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { Rule } from '../../preload/contract/items.ts'
+import { clipItem } from '../storage/clip.ts'
 import type { Storage, StoredSession } from '../storage/storage.ts'
 import { Decision } from '../turns/decision.ts'
 import type { Command, Message } from '../turns/inputs.ts'
@@ -117,7 +118,9 @@ export class Sessions {
     const actor = await this.actor(id)
     if (actor.published.header.deletedAt !== null)
       throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'It can be restored for a while.' })
-    return actor.published
+    // A live item stays whole: its deltas go on from its end.
+    const items = actor.published.items.map((item) => (item.endedAt === null ? item : clipItem(item)))
+    return { ...actor.published, items }
   }
 
   /** Stored events from `after + 1` on, without gap or repeat, then live ones, until `signal` aborts (T-200). */

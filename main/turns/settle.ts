@@ -2,6 +2,7 @@
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
 import type { Ending, Outcome, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import { clipItem } from '../storage/clip.ts'
 import { failureCard } from './failures.ts'
 import type { Decision } from './decision.ts'
 import { pauseQueue } from './queue.ts'
@@ -146,7 +147,7 @@ function emitSettled(decision: Decision, end: End): void {
     usage,
     durationMs: row.durationMs ?? 0,
     ...(turn.servedBy ? { servedBy: turn.servedBy } : {}),
-    items: items.slice(-sliceItems),
+    items: items.slice(-sliceItems).map(clipItem),
     itemsOmitted: Math.max(0, items.length - sliceItems),
     turn: row,
     session,

@@ -51,7 +51,8 @@ function change(view: SessionView, event: StoredEvent): SessionView {
     case 'turn.status':
       return withTurn(view, { status: event.status })
     case 'turn.settled': {
-      const settled = event.items.reduce((now, item) => putItem(now, item), view)
+      // A clipped snapshot adds nothing to an item that is held whole.
+      const settled = event.items.reduce((now, item) => (item.omitted !== undefined && indexOf(now.items, item.id) >= 0 ? now : putItem(now, item)), view)
       const turns = settled.turns.map((row) => (row.id === event.turnId ? event.turn : row))
       return { ...settled, turns, turn: null, header: event.session }
     }

@@ -94,6 +94,8 @@ const base = {
   /** May enter model context. */
   contextual: z.boolean(),
   visible: z.boolean(),
+  /** UTF-16 units left out of its texts in a slice; absent where the item is whole (S-58). */
+  omitted: z.number().int().optional(),
 }
 
 export const UserItem = z.object({
