@@ -56,6 +56,7 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
       <header className="flex min-h-32 flex-wrap items-center gap-x-8 bg-needs-soft px-12 py-4">
         <Icon size={15} strokeWidth={1.75} aria-hidden className="text-needs" />
         <h3 className="text-13 font-medium text-ink">{request.detailKind === 'text' ? <Shown text={request.title} /> : title}</h3>
+        {request.detailKind === 'diff' && <Shown text={request.title} className="min-w-0 truncate font-mono text-12 text-muted" />}
         {request.origin && (
           <span className="flex items-center gap-4 text-12 text-muted">
             <Bot size={13} strokeWidth={1.75} aria-hidden /> <Shown text={request.origin} /> asks

@@ -210,11 +210,10 @@ export function WorkspaceName({ sessionId }: { sessionId: string }) {
   const workspace = useWorkbench(({ workspaces }) => workspaces.get(path))
   const name = workspace?.name ?? path.split(/[/\\]/).filter(Boolean).at(-1) ?? path
   return (
-    <Tooltip label={path} side="top">
+    <Tooltip label={workspace?.branch ? `${path} (${workspace.branch})` : path} side="top">
       <span tabIndex={0} aria-label={`Workspace: ${path}`} className="flex h-24 min-w-0 items-center gap-6 rounded-6 px-6 text-12 text-muted">
         <Folder {...icon} className="shrink-0" />
         <bdi className="max-w-160 truncate">{name}</bdi>
-        {workspace?.branch && <bdi className="max-w-120 truncate text-faint">{workspace.branch}</bdi>}
       </span>
     </Tooltip>
   )

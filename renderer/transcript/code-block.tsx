@@ -1,11 +1,11 @@
-import { memo, useEffect, useState } from 'react'
+import { memo, useEffect, useRef, useState } from 'react'
 import { useShownTheme } from '../app/theme.ts'
 import { classNames } from '../ui/class-names.ts'
 import { type CodeToken, highlight, highlighted } from './highlighter.ts'
 import { CopyButton } from './copy-button.tsx'
 
-/** Lines drawn in colour at once; the next ones follow a frame later, so that no frame pays for a whole file. */
-const chunkLines = 120
+/** Lines laid out together: the unit in which a block grows and gets its colours. */
+const chunkLines = 50
 
 type CodeBlockProps = {
   code: string
@@ -36,42 +36,67 @@ export const CodeBlock = memo(function CodeBlock({ code, language, live }: CodeB
       </figcaption>
       {/* A scroll area takes the keyboard only through its own focus. */}
       <pre tabIndex={0} className="ring-inside m-0! max-h-480 overflow-auto rounded-none! border-0! bg-transparent! px-12! pt-0! pb-10!">
-        <code className="font-mono text-code-ink">{lines && !live ? <ColouredLines lines={lines} /> : code}</code>
+        <code className="block w-max min-w-full font-mono text-code-ink">{lines && !live ? <ColouredLines lines={lines} /> : <PlainLines code={code} />}</code>
       </pre>
     </figure>
   )
 })
 
-function ColouredLines({ lines }: { lines: CodeToken[][] }) {
-  const [shown, setShown] = useState(chunkLines)
-  useEffect(() => {
-    if (shown >= lines.length) return
-    const frame = requestAnimationFrame(() => setShown(shown + chunkLines))
-    return () => cancelAnimationFrame(frame)
-  }, [shown, lines.length])
-
-  const chunks: CodeToken[][][] = []
-  for (let from = 0; from < lines.length; from += chunkLines) chunks.push(lines.slice(from, from + chunkLines))
-  return chunks.map((chunk, index) => <Chunk key={index} lines={chunk} plain={index * chunkLines >= shown} />)
+/** In chunks of lines, so that a growing block lays out its last chunk only. */
+function PlainLines({ code }: { code: string }) {
+  const chunks: string[] = []
+  let from = 0
+  let lines = 0
+  for (let at = code.indexOf('\n'); at >= 0; at = code.indexOf('\n', at + 1)) {
+    if (++lines % chunkLines !== 0) continue
+    chunks.push(code.slice(from, at))
+    from = at + 1
+  }
+  chunks.push(code.slice(from))
+  return chunks.map((chunk, index) => <PlainChunk key={index} text={chunk} />)
 }
 
-const Chunk = memo(
-  function Chunk({ lines, plain }: { lines: CodeToken[][]; plain: boolean }) {
-    if (plain) return lines.map((line) => line.map(([text]) => text).join('') + '\n').join('')
-    return lines.map((line, at) => (
-      <span key={at}>
-        {line.map(([text, colour, italic], index) =>
-          colour === '' ? (
-            text
-          ) : (
-            <span key={index} className={classNames(italic === 1 && 'italic')} style={{ color: colour }}>
-              {text}
+const PlainChunk = memo(function PlainChunk({ text }: { text: string }) {
+  return <span className="block">{text}</span>
+})
+
+/** Only chunks that came near the eye get their colours: a whole file would be tens of thousands of elements. */
+function ColouredLines({ lines }: { lines: CodeToken[][] }) {
+  const chunks: CodeToken[][][] = []
+  for (let from = 0; from < lines.length; from += chunkLines) chunks.push(lines.slice(from, from + chunkLines))
+  return chunks.map((chunk, index) => <ColouredChunk key={index} lines={chunk} />)
+}
+
+function ColouredChunk({ lines }: { lines: CodeToken[][] }) {
+  const place = useRef<HTMLSpanElement>(null)
+  const [seen, setSeen] = useState(false)
+  useEffect(() => {
+    if (seen) return
+    // `scrollMargin` reaches into the block's own scroll area.
+    const near: IntersectionObserverInit & { scrollMargin: string } = { rootMargin: '300px', scrollMargin: '300px' }
+    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), near)
+    observer.observe(place.current!)
+    return () => observer.disconnect()
+  }, [seen])
+
+  return (
+    <span ref={place} className="block">
+      {seen
+        ? lines.map((line, at) => (
+            <span key={at}>
+              {line.map(([text, colour, italic], index) =>
+                colour === '' ? (
+                  text
+                ) : (
+                  <span key={index} className={classNames(italic === 1 && 'italic')} style={{ color: colour }}>
+                    {text}
+                  </span>
+                ),
+              )}
+              {at < lines.length - 1 && '\n'}
             </span>
-          ),
-        )}
-        {'\n'}
-      </span>
-    ))
-  },
-  (a, b) => a.plain === b.plain && a.lines.length === b.lines.length && a.lines[0] === b.lines[0] && a.lines.at(-1) === b.lines.at(-1),
-)
+          ))
+        : lines.map((line) => line.map(([text]) => text).join('')).join('\n')}
+    </span>
+  )
+}

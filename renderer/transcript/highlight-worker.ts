@@ -11,11 +11,12 @@ async function highlight({ id, code, language, theme }: HighlightRequest): Promi
   if (!load) return { id, lines: null }
   core ??= createHighlighterCore({ engine: createJavaScriptRegexEngine({ forgiving: true }) })
   const highlighter = await core
+  const cold = !highlighter.getLoadedLanguages().includes(language)
   await highlighter.loadLanguage(load)
   if (!highlighter.getLoadedThemes().includes(theme.name)) await highlighter.loadTheme(theme)
   // From here on the page's limit counts: loading a language is not the block's fault.
-  postMessage({ id, started: true })
-  const { tokens } = highlighter.codeToTokens(code, { lang: language, theme: theme.name, tokenizeMaxLineLength: 2_000, tokenizeTimeLimit: 200 })
+  postMessage({ id, started: true, cold })
+  const { tokens } = highlighter.codeToTokens(code, { lang: language, theme: theme.name, tokenizeMaxLineLength: 2_000, tokenizeTimeLimit: 0 })
   const plain = theme.fg?.toLowerCase()
   return {
     id,

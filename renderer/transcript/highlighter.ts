@@ -1,4 +1,4 @@
-/** Asks the worker for colours. One block may take 500 ms there, then the worker is replaced and the block stays plain (Z-194). */
+/** Asks the worker for colours. A block that takes too long there stays plain, and the worker is replaced (Z-194). */
 import { highlighterTheme } from '../app/theme-palettes.ts'
 import { shownTheme } from '../app/theme.ts'
 
@@ -10,6 +10,8 @@ export type HighlightAnswer = { id: number; lines: CodeToken[][] | null }
 const codeCharsMax = 256 * 1024
 const codeLinesMax = 5_000
 const blockMs = 500
+/** The first block of a language also pays for compiling its rules. */
+const coldBlockMs = 3_000
 const keptMax = 200
 
 type Waiting = { resolve: (lines: CodeToken[][] | null) => void; request: HighlightRequest }
@@ -51,9 +53,9 @@ function keep(key: string, lines: CodeToken[][] | null): CodeToken[][] | null {
 
 function start(): Worker {
   const fresh = new Worker(new URL('./highlight-worker.ts', import.meta.url), { type: 'module' })
-  fresh.addEventListener('message', ({ data }: MessageEvent<HighlightAnswer | { id: number; started: true }>) => {
+  fresh.addEventListener('message', ({ data }: MessageEvent<HighlightAnswer | { id: number; started: true; cold: boolean }>) => {
     clearTimeout(limit)
-    if ('started' in data) limit = setTimeout(() => giveUp(data.id), blockMs)
+    if ('started' in data) limit = setTimeout(() => giveUp(data.id), data.cold ? coldBlockMs : blockMs)
     else settle(data.id, data.lines)
   })
   fresh.addEventListener('error', () => {

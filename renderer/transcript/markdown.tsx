@@ -4,11 +4,11 @@
  */
 import { ExternalLink, ImageOff } from 'lucide-react'
 import { createContext, type JSX, memo, type ReactNode, useContext, useState } from 'react'
-import { Block, type BlockProps, type Components, defaultRehypePlugins, Streamdown, type StreamdownProps, useIsCodeFenceIncomplete } from 'streamdown'
+import { type Components, defaultRehypePlugins, Streamdown, type StreamdownProps, useIsCodeFenceIncomplete } from 'streamdown'
 import { openFile, openLink } from '../state/window-store.ts'
 import { CodeBlock } from './code-block.tsx'
 import { filePlace, linkTarget, namesOtherHost } from './file-links.ts'
-import { growingBlocks, isHeavy } from './markdown-blocks.ts'
+import { growingBlocks, isHeavy, readFence } from './markdown-blocks.ts'
 
 const WorkspaceContext = createContext('')
 /** The folder that file links of the Markdown below it mean. */
@@ -39,13 +39,28 @@ const rehypePlugins = [[(defaultRehypePlugins['sanitize'] as [unknown, unknown])
 
 export const Markdown = memo(function Markdown({ text, live }: { text: string; live: boolean }) {
   const [split] = useState(growingBlocks)
+  const blocks = split(text)
+  return (
+    <div className="prose [&>:first-child>:first-child]:mt-0 [&>:last-child>:last-child]:mb-0">
+      {blocks.map((block, index) => (
+        <MarkdownBlock key={index} text={block} live={live && index === blocks.length - 1} />
+      ))}
+    </div>
+  )
+})
+
+const whole = (markdown: string) => [markdown]
+
+const MarkdownBlock = memo(function MarkdownBlock({ text, live }: { text: string; live: boolean }) {
+  const fence = readFence(text)
+  if (fence) return <CodeBlock code={fence.code} language={fence.language} live={live && !fence.closed} />
+  if (isHeavy(text)) return <PlainBlock text={text} />
   return (
     <Streamdown
-      className="prose"
+      className="space-y-0!"
       mode="streaming"
       parseIncompleteMarkdown={live}
-      parseMarkdownIntoBlocksFn={split}
-      BlockComponent={BoundedBlock}
+      parseMarkdownIntoBlocksFn={whole}
       rehypePlugins={rehypePlugins}
       components={components as Components}
       controls={false}
@@ -56,11 +71,29 @@ export const Markdown = memo(function Markdown({ text, live }: { text: string; l
   )
 })
 
-/** Streamdown's block, unless laying it out would cost more than a frame. */
-function BoundedBlock(props: BlockProps) {
-  if (isHeavy(props.content)) return <pre className="whitespace-pre-wrap">{props.content}</pre>
-  return <Block {...props} />
+const plainChunk = 2_000
+
+/** Markdown as it was written, in pieces, so that what is added lays out the last piece only. */
+function PlainBlock({ text }: { text: string }) {
+  const chunks: string[] = []
+  for (let from = 0; from < text.length; ) {
+    const end = text.lastIndexOf('\n', from + plainChunk)
+    const to = end > from ? end + 1 : Math.min(text.length, from + plainChunk)
+    chunks.push(text.slice(from, to))
+    from = to
+  }
+  return (
+    <div className="my-12 font-mono text-12 whitespace-pre-wrap [overflow-wrap:anywhere]">
+      {chunks.map((chunk, index) => (
+        <PlainChunk key={index} text={chunk} />
+      ))}
+    </div>
+  )
 }
+
+const PlainChunk = memo(function PlainChunk({ text }: { text: string }) {
+  return <div className="[contain:content]">{text.replace(/\n$/, '')}</div>
+})
 
 /** An element as the style sheet for reading expects it, with nothing of the source's own attributes. */
 const plain = (Tag: 'p' | 'strong' | 'blockquote' | 'ul' | 'li' | 'h1' | 'h2' | 'h3' | 'h4' | 'h5' | 'h6' | 'thead' | 'tbody' | 'tr' | 'sup' | 'sub' | 'section') =>

@@ -17,7 +17,7 @@ import { TurnEndRow } from './rows/turn-end-row.tsx'
 import { UserRow } from './rows/user-row.tsx'
 import { plainOutput } from './shown-text.ts'
 
-export type RowProps<K extends RowKind> = { row: RowOf<K>; open: boolean; onToggle: () => void }
+export type RowProps<K extends RowKind> = { row: RowOf<K>; open: boolean; /** For a group: how many of its items to show. */ onToggle: (shown?: number) => void }
 
 type RowDefinition<K extends RowKind> = {
   View: ComponentType<RowProps<K>>

@@ -77,6 +77,7 @@ function Rows({ sessionId }: { sessionId: string }) {
   const older = useSession(sessionId, (state) => state.older)
   const folds = useStore(transcriptView(sessionId), (state) => state.folds)
   const foldReasoning = useSetting('transcript.foldReasoning')
+  const foldOver = useSetting('transcript.foldOver')
   const scroller = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(columnPx)
   const [focusedId, setFocusedId] = useState<string | null>(null)
@@ -172,10 +173,15 @@ function Rows({ sessionId }: { sessionId: string }) {
 
   useLayoutEffect(() => {
     const element = scroller.current!
-    const observer = new ResizeObserver(() => setWidth(Math.min(columnPx, element.clientWidth - 48)))
+    const observer = new ResizeObserver(() => {
+      setWidth(Math.min(columnPx, element.clientWidth - 48))
+      element.style.setProperty('--gutter', `${(element.offsetWidth - element.clientWidth) / 2}px`)
+      // What grows below takes room from the view, and must not cover its end.
+      if (following.current) virtualizer.scrollToEnd()
+    })
     observer.observe(element)
     return () => observer.disconnect()
-  }, [])
+  }, [virtualizer])
 
   const firstIndex = virtualizer.range?.startIndex ?? Number.MAX_SAFE_INTEGER
   useEffect(() => {
@@ -215,9 +221,9 @@ function Rows({ sessionId }: { sessionId: string }) {
   }, [rows, focusedId, focusedIndex])
 
   const toggle = useCallback(
-    (row: Row) => {
+    (row: Row, shown?: number) => {
       stay()
-      if (row.kind === 'group') setOpened(sessionId, row.id, row.shown > 0 ? 0 : groupPage)
+      if (row.kind === 'group') setOpened(sessionId, row.id, shown ?? (row.shown > 0 ? 0 : groupPage))
       else if (row.kind === 'attempt') setOpened(sessionId, row.id, row.open ? 0 : 1)
       else {
         const open = transcriptView(sessionId).getState().folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false
@@ -265,10 +271,8 @@ function Rows({ sessionId }: { sessionId: string }) {
     void controller.reveal(target.itemId).then(
       () => {
         useWindow.setState({ target: null })
-        const now = buildRows(store.getState().view!, [], transcriptView(sessionId).getState().opened, Number.MAX_SAFE_INTEGER)
-        if (!now.some((row) => row.id === target.itemId)) return
-        // It may stand inside a group: that one is opened as far as needed.
-        for (const row of rowsOf(store.getState().view!, sessionId)) {
+        // It may stand inside a group: that one is opened as far as it goes.
+        for (const row of buildRows(store.getState().view!, [], transcriptView(sessionId).getState().opened, foldOver)) {
           if (row.kind === 'group' && row.items.some((item) => item.id === target.itemId)) setOpened(sessionId, row.id, row.items.length)
         }
         following.current = false
@@ -278,7 +282,7 @@ function Rows({ sessionId }: { sessionId: string }) {
       },
       () => useWindow.setState({ target: null }),
     )
-  }, [target, controller, sessionId, store])
+  }, [target, controller, sessionId, store, foldOver])
 
   const newer = seenId === null ? 0 : rows.length - 1 - rows.findIndex((row) => row.id === seenId)
   const items = virtualizer.getVirtualItems()
@@ -302,7 +306,7 @@ function Rows({ sessionId }: { sessionId: string }) {
             const id = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined
             setMenuRow(rows.find((row) => row.id === (id ?? focusedId)) ?? null)
           }}
-          className="ring-inside min-h-0 grow overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable]"
+          className="ring-inside min-h-0 grow overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable_both-edges]"
         >
           <div className="relative w-full" style={{ height: total }}>
             {itemsBefore > 0 && <Older state={older} count={itemsBefore} onRetry={() => void controller.loadOlder().catch(() => {})} />}
@@ -322,8 +326,11 @@ function Rows({ sessionId }: { sessionId: string }) {
                   className="group/row absolute inset-x-0 top-0 outline-none"
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <div className="mx-auto w-full max-w-784 px-24 group-focus-visible/row:[&>*]:rounded-6 group-focus-visible/row:[&>*]:outline-2 group-focus-visible/row:[&>*]:outline-offset-2 group-focus-visible/row:[&>*]:outline-focus">
-                    <RowBody row={row} open={folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false} toggle={toggle} />
+                  {/* The gutters of the scroll area count as part of the margin, so that the column stands exactly above the message. */}
+                  <div className="px-[max(0.5rem,calc(1.5rem-var(--gutter,0px)))]">
+                    <div className="mx-auto w-full max-w-736 group-focus-visible/row:[&>*]:rounded-6 group-focus-visible/row:[&>*]:outline-2 group-focus-visible/row:[&>*]:outline-offset-2 group-focus-visible/row:[&>*]:outline-focus">
+                      <RowBody row={row} open={folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false} toggle={toggle} />
+                    </div>
                   </div>
                 </article>
               )
@@ -345,9 +352,9 @@ function Rows({ sessionId }: { sessionId: string }) {
   )
 }
 
-const RowBody = memo(function RowBody({ row, open, toggle }: { row: Row; open: boolean; toggle: (row: Row) => void }) {
+const RowBody = memo(function RowBody({ row, open, toggle }: { row: Row; open: boolean; toggle: (row: Row, shown?: number) => void }) {
   const { View } = definitionOf(row)
-  return <View row={row as never} open={open} onToggle={() => toggle(row)} />
+  return <View row={row as never} open={open} onToggle={(shown) => toggle(row, shown)} />
 })
 
 /** Where the reader's place is now: its row, else the group that took it in, else the nearest row before it (S-71). */
@@ -361,10 +368,6 @@ function keptPlace(rows: readonly Row[], { rowId, offset }: Anchor, before: read
     if (nearest >= 0) return { index: nearest, offset: 0 }
   }
   return null
-}
-
-function rowsOf(view: Parameters<typeof buildRows>[0], sessionId: string): Row[] {
-  return buildRows(view, [], transcriptView(sessionId).getState().opened, 5)
 }
 
 function Older({ state, count, onRetry }: { state: 'idle' | 'loading' | 'failed'; count: number; onRetry: () => void }) {

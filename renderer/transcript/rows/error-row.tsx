@@ -17,7 +17,7 @@ export function ErrorRow({ row: { item, turnId } }: { row: RowOf<'error'> }) {
   const [details, setDetails] = useState(false)
   const current = useView(sessionId, ({ turns, header }) => header.currentTurnId === null && turns.at(-1)?.id === turnId, false)
   return (
-    <section aria-label={item.title} className="my-8 rounded-8 border border-line bg-failed-soft/60 px-12 py-10">
+    <section aria-label={item.title} className="my-8 rounded-8 border border-failed/30 bg-failed-soft/40 px-12 py-10">
       <h3 className="flex items-center gap-8 text-13 font-medium text-ink">
         <CircleAlert size={15} strokeWidth={1.75} aria-hidden className="shrink-0 text-failed" />
         <Shown text={item.title} />

@@ -4,19 +4,16 @@ import { groupPage } from '../rows.ts'
 import { activityCounts } from '../tools.ts'
 import { Button } from '../../ui/button.tsx'
 import { counted } from '../amounts.ts'
-import { setOpened } from '../view-state.ts'
-import { useSessionId } from '../transcript-context.ts'
 import { Disclosure } from './disclosure.tsx'
 
 /** Many activities behind one line (S-61): how many of each kind, and which of them failed. */
-export function GroupRow({ row }: { row: Group }) {
-  const sessionId = useSessionId()
+export function GroupRow({ row, onToggle }: { row: Group; onToggle: (shown: number) => void }) {
   const { text, failed } = activityCounts(row.items)
   const open = row.shown > 0
   const left = row.items.length - row.shown
   return (
     <div className="py-2">
-      <Disclosure open={open} onToggle={() => setOpened(sessionId, row.id, open ? 0 : groupPage)} icon={<Layers size={14} strokeWidth={1.75} aria-hidden />}>
+      <Disclosure open={open} onToggle={() => onToggle(open ? 0 : groupPage)} icon={<Layers size={14} strokeWidth={1.75} aria-hidden />}>
         <span className="min-w-0 truncate">
           {row.running ? 'So far: ' : ''}
           {text}
@@ -29,7 +26,7 @@ export function GroupRow({ row }: { row: Group }) {
         )}
       </Disclosure>
       {open && left > 0 && (
-        <Button size="small" variant="ghost" className="ml-8" onClick={() => setOpened(sessionId, row.id, row.shown + groupPage)}>
+        <Button size="small" variant="ghost" className="ml-8" onClick={() => onToggle(row.shown + groupPage)}>
           {counted(left, 'more', 'more')}
         </Button>
       )}

@@ -11,7 +11,7 @@ export function ReasoningRow({ row: { item }, open, onToggle }: { row: RowOf<'re
   const title = item.title ?? (live ? '' : firstLine(item.text))
   return (
     <div className="py-2">
-      <Disclosure open={open} onToggle={onToggle} icon={<Brain size={14} strokeWidth={1.75} aria-hidden />}>
+      <Disclosure open={open} onToggle={() => onToggle()} icon={<Brain size={14} strokeWidth={1.75} aria-hidden />}>
         <span className="min-w-0 truncate">
           {live ? 'Thinking' : 'Thought'}
           {title && <span className="text-faint"> · {title}</span>}

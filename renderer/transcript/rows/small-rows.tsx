@@ -143,7 +143,7 @@ export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
   const { recoveryId, reason, tool, canContinue } = recovery
   const [title, text] = recoveryWords[reason]
   return (
-    <section aria-label="Interrupted turn" className="my-12 rounded-8 border border-needs/40 bg-needs-soft/60 px-12 py-10">
+    <section aria-label="Interrupted turn" className="my-12 rounded-8 border border-needs/40 bg-needs-soft/50 px-12 py-10">
       <h3 className="flex items-center gap-8 text-13 font-medium text-ink">
         <TriangleAlert {...icon} className="shrink-0 text-needs" /> {title}
       </h3>

@@ -8,11 +8,7 @@ export function TextRow({ row: { item } }: { row: RowOf<'text'> }) {
   return (
     <div className="group/text relative py-8">
       <Markdown text={item.text} live={live} />
-      {!live && item.final && (
-        <div className="mt-4 -ml-6 opacity-0 transition-opacity group-focus-within/text:opacity-100 group-hover/text:opacity-100">
-          <CopyButton text={item.text} label="Copy answer" />
-        </div>
-      )}
+      {!live && <CopyButton text={item.text} label="Copy answer" className="absolute top-6 -right-6 bg-canvas opacity-0 group-hover/text:opacity-100 focus-visible:opacity-100" />}
     </div>
   )
 }

@@ -18,6 +18,7 @@ import { Shown } from '../shown.tsx'
 import { argument, argumentsText, toolEnded, toolIcon, toolKind, toolOutput, toolStateWords, toolWords } from '../tools.ts'
 import { useSessionId } from '../transcript-context.ts'
 import { Disclosure } from './disclosure.tsx'
+import { planEntries, PlanList } from './plan-list.tsx'
 
 const liveTailLines = 8
 const outputLinesFirst = 60
@@ -29,7 +30,7 @@ export function ToolRow({ row: { item }, open, onToggle }: { row: RowOf<'tool'>;
   const running = item.state === 'running'
   return (
     <div className="py-2">
-      <Disclosure open={open} onToggle={onToggle} icon={<ToolMark item={item} />} end={running && toolKind(item.name) === 'command' ? <StopCommand itemId={item.id} /> : null}>
+      <Disclosure open={open} onToggle={() => onToggle()} icon={<ToolMark item={item} />} end={running && toolKind(item.name) === 'command' ? <StopCommand itemId={item.id} /> : null}>
         <Title item={item} />
         <span className="ml-auto flex shrink-0 items-center gap-8 text-11 text-faint">
           <ChangeCounts item={item} />
@@ -61,16 +62,17 @@ function Title({ item }: { item: ToolItem }) {
   )
 }
 
-const verbs: Record<string, [doing: string, done: string]> = {
-  read_file: ['Reading', 'Read'], write_file: ['Writing', 'Wrote'], edit_file: ['Editing', 'Edited'], apply_patch: ['Patching', 'Patched'],
-  find_files: ['Finding', 'Found'], grep: ['Searching', 'Searched'], web_fetch: ['Fetching', 'Fetched'], update_plan: ['Planning', 'Updated plan'],
-  ask_person: ['Asking', 'Asked'], subagent: ['Delegating', 'Delegated'],
+const verbs: Record<string, [doing: string, done: string, wanted: string]> = {
+  read_file: ['Reading', 'Read', 'Read'], write_file: ['Writing', 'Wrote', 'Write'], edit_file: ['Editing', 'Edited', 'Edit'],
+  apply_patch: ['Patching', 'Patched', 'Patch'], find_files: ['Finding', 'Found', 'Find'], grep: ['Searching', 'Searched', 'Search'],
+  web_fetch: ['Fetching', 'Fetched', 'Fetch'], update_plan: ['Planning', 'Planned', 'Plan'], ask_person: ['Asking', 'Asked', 'Ask'],
+  subagent: ['Delegating', 'Delegated', 'Delegate'],
 }
 
 function verb(item: ToolItem): string {
   const words = verbs[item.name]
   if (!words) return toolWords(item.name)
-  return toolEnded(item) && item.state === 'ok' ? words[1] : words[0]
+  return item.state === 'ok' ? words[1] : toolEnded(item) ? words[2] : words[0]
 }
 
 function State({ item }: { item: ToolItem }) {
@@ -152,6 +154,8 @@ function Body({ item }: { item: ToolItem }) {
       </div>
     )
   }
+  const plan = kind === 'plan' ? planEntries(item.args) : null
+  if (plan) return <PlanList entries={plan} />
   return (
     <div className={panel}>
       {kind === 'command' ? <Command item={item} /> : kind === 'read' && path ? <OpenPath path={path} line={item.view?.line} /> : <Arguments args={item.args} />}
