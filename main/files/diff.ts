@@ -9,7 +9,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { runCommand } from '../exec/command.ts'
 import { changedBlocks, countChanges, splitLines, unifiedText, type Hunk } from './line-diff.ts'
 import { diffOf, type TextDiff } from './text-diff.ts'
-import { countLines, decodeText, lineEndsOf, type DecodedText } from './text.ts'
+import { countLines, decodeText, isBinary, lineEndsOf, utf8, type DecodedText } from './text.ts'
 import type { FileWorkers } from './worker-pool.ts'
 
 export type FileDiff = {
@@ -51,20 +51,17 @@ export class Differ {
   /** What leads from one version to the other; null means the file is not there. Throws only the signal's reason. */
   async diff(before: Uint8Array | null, after: Uint8Array | null, options: DiffOptions = {}): Promise<FileDiff> {
     const size = Math.max(before?.length ?? 0, after?.length ?? 0)
-    const [a, b] = await Promise.all([decoded(before), decoded(after)])
-    if (!a || !b) {
-      const note = `Binary, ${before === null ? 'new' : `${before.length.toLocaleString('en')} bytes`} to ${after === null ? 'deleted' : `${after.length.toLocaleString('en')} bytes`}`
+    if ([before, after].some((bytes) => bytes !== null && isBinary(bytes))) {
+      const note = `Binary, ${before === null ? 'new' : sizeOf(before)} to ${after === null ? 'deleted' : sizeOf(after)}`
       return { binary: true, hunks: null, added: null, removed: null, coarse: false, note }
     }
-    const note = before && after ? formatNote(a, b) : null
     if (size > diffBytesMax) {
-      const counts = await this.#workers.run(
-        'count',
-        { before: a.text, after: b.text },
-        { size, timeoutMs: countTimeMs, signal: options.signal },
-      )
+      const job = { size, timeoutMs: countTimeMs, signal: options.signal }
+      const counts = await this.#workers.run('count', { before, after }, job)
       return { binary: false, hunks: null, ...counts, coarse: false, note: 'Too large for a line diff.' }
     }
+    const [a, b] = await Promise.all([decoded(before), decoded(after)])
+    const note = before && after ? formatNote(a, b) : null
     const [from, to] = options.raw || !otherEnds(a.text, b.text) ? [a.text, b.text] : [withLf(a.text), withLf(b.text)]
     const diff = await this.#textDiff(from, to, options)
     const tooMany = !options.raw && diff.added + diff.removed > changedLinesMax
@@ -148,9 +145,9 @@ export async function quickCounts(
   after: Uint8Array | null,
 ): Promise<{ added: number | null; removed: number | null }> {
   const unknown = { added: null, removed: null }
-  if ((before?.length ?? 0) + (after?.length ?? 0) > 4 * hereCharsMax) return unknown
+  if ((before?.length ?? 0) + (after?.length ?? 0) > 2 * hereCharsMax) return unknown
+  if ([before, after].some((bytes) => bytes !== null && isBinary(bytes))) return unknown
   const [a, b] = await Promise.all([decoded(before), decoded(after)])
-  if (!a || !b) return unknown
   if (before === null) return { added: countLines(b.text), removed: 0 }
   if (after === null) return { added: 0, removed: countLines(a.text) }
   const [from, to] = [splitLines(a.text), splitLines(b.text)]
@@ -186,8 +183,12 @@ function parseGitDiff(output: string): TextDiff {
   return { hunks, added, removed, coarse: false }
 }
 
-async function decoded(bytes: Uint8Array | null): Promise<DecodedText | null> {
-  return bytes === null ? { text: '', encoding: { name: 'utf-8', mark: new Uint8Array() } } : decodeText(bytes)
+async function decoded(bytes: Uint8Array | null): Promise<DecodedText> {
+  return (bytes && (await decodeText(bytes))) ?? { text: '', encoding: utf8 }
+}
+
+function sizeOf(bytes: Uint8Array): string {
+  return `${bytes.length.toLocaleString('en')} bytes`
 }
 
 function otherEnds(before: string, after: string): boolean {

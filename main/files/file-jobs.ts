@@ -5,7 +5,10 @@ import { editBytes, type EditedBytes, type EditInput } from './edit-bytes.ts'
 export type Jobs = {
   edit: { input: EditInput; answer: EditedBytes }
   diff: { input: { before: string; after: string; context: number; milliseconds: number }; answer: TextDiff }
-  count: { input: { before: string; after: string }; answer: { added: number; removed: number } }
+  count: {
+    input: { before: Uint8Array | null; after: Uint8Array | null }
+    answer: { added: number; removed: number }
+  }
 }
 
 export type Job<Name extends keyof Jobs = keyof Jobs> = { [N in Name]: { name: N; input: Jobs[N]['input'] } }[Name]

@@ -3,9 +3,14 @@ import { parentPort } from 'node:worker_threads'
 import { errorBody } from '../../preload/contract/errors.ts'
 import { runJob, type Job } from './file-jobs.ts'
 
-parentPort!.on('message', (job: Job) => {
-  runJob(job).then(
-    (value) => parentPort!.postMessage({ value }),
-    (error: unknown) => parentPort!.postMessage({ error: errorBody(error) }),
-  )
+const port = parentPort!
+
+port.on('message', (job: Job) => {
+  void runJob(job)
+    .then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: errorBody(error) }),
+    )
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    .then((reply) => port.postMessage(reply))
 })

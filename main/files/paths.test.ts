@@ -76,7 +76,8 @@ describe('the boundary', () => {
     expect(await codeOf(resolve('../data/lathe.db'))).toBe('path.protected')
     expect(await codeOf(resolve('../data/tmp/s2/x'))).toBe('path.protected')
     expect(await resolve('../data/tmp/s1/x')).toMatchObject({ inside: true, writable: true })
-    expect(await workspace.paths.outOfReach(dirname(workspace.folder))).toEqual([workspace.dataFolder])
+    expect(await workspace.paths.outOfReach(dirname(workspace.folder))).toContain(workspace.dataFolder)
+    expect(await workspace.paths.outOfReach(workspace.folder)).toEqual([])
   })
 
   test('F-110 Z-46 the program itself is never written', async () => {

@@ -9,7 +9,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { closeNames } from './similarity.ts'
 import { checkSpelling, pathKey } from './path-spelling.ts'
-import { isCredentialStore, isProtected, isSecretName, isWithin } from './sensitive-paths.ts'
+import { credentialStores, isCredentialStore, isProtected, isSecretName, isWithin } from './sensitive-paths.ts'
 
 /** Where a call works: the workspace its turn was admitted with, and the folders the person added (F-104). */
 export type Place = {
@@ -115,10 +115,10 @@ export class Paths {
     return roots.filter((root) => root !== null)
   }
 
-  /** Real paths below `folder` that a search must leave out: Lathe's data (Z-46). */
+  /** Paths below `folder` that a search of it leaves out: Lathe's data (Z-46) and stores of credentials (Z-47). */
   async outOfReach(folder: string): Promise<string[]> {
-    const data = await this.#dataFolder()
-    return isWithin(data, folder) ? [data] : []
+    const closed = [await this.#dataFolder(), ...credentialStores(this.#home)]
+    return closed.filter((path) => path !== folder && isWithin(path, folder))
   }
 
   /** Throws unless the path can be a file to write: not a folder, a device, or Lathe's own program. */

@@ -1,52 +1,81 @@
 /** Ranks paths for quick open and `@` mentions: the letters of the query in order, best where they begin words (F-819). */
 
-/** Letters in order match; a path that holds them closer together, at word starts, in its name, or is shorter, is first. */
+/** Of each path once: in lower case, and which letters and digits it holds at all. */
+type Prepared = { low: string[]; letters: Uint32Array }
+
+const prepared = new WeakMap<readonly string[], Prepared>()
+
+/**
+ * The best paths for a query, at most `limit`. Letters must come in order; held together, in the name, at word starts
+ * they count more, and shorter paths before longer. Give the same list again: what is made of it once is kept with it.
+ */
 export function rankPaths(paths: readonly string[], query: string, limit: number): string[] {
   const wanted = query.toLowerCase().replace(/[\s\\]+/g, '')
   if (wanted === '') return paths.slice(0, limit)
-  let best: { path: string; score: number }[] = []
-  for (const path of paths) {
-    const score = scoreOf(path, wanted)
-    if (score === -Infinity || (best.length >= limit && score < best[limit - 1]!.score)) continue
-    best.push({ path, score })
+  const { low, letters } = prepare(paths)
+  const needed = lettersOf(wanted)
+  let best: { index: number; score: number }[] = []
+  for (let index = 0; index < paths.length; index++) {
+    if ((letters[index]! & needed) !== needed) continue
+    const score = scoreOf(paths[index]!, low[index]!, wanted)
+    if (score === -Infinity || (best.length >= limit && score <= best[limit - 1]!.score)) continue
+    best.push({ index, score })
     if (best.length >= 2 * limit) best = firstOf(best, limit)
   }
-  return firstOf(best, limit).map(({ path }) => path)
+  return firstOf(best, limit).map(({ index }) => paths[index]!)
 }
 
-function firstOf(scored: { path: string; score: number }[], limit: number): { path: string; score: number }[] {
-  return scored
-    .sort((a, b) => b.score - a.score || a.path.length - b.path.length || (a.path < b.path ? -1 : 1))
-    .slice(0, limit)
+function prepare(paths: readonly string[]): Prepared {
+  let known = prepared.get(paths)
+  if (!known) {
+    const low = paths.map((path) => path.toLowerCase())
+    prepared.set(paths, (known = { low, letters: Uint32Array.from(low, lettersOf) }))
+  }
+  return known
+}
+
+/** A bit for each letter; digits share the bits above them. */
+function lettersOf(text: string): number {
+  let bits = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 97 && code <= 122) bits |= 1 << (code - 97)
+    else if (code >= 48 && code <= 57) bits |= 1 << (26 + ((code - 48) % 5))
+  }
+  return bits
+}
+
+/** Equal scores keep the order of the list. */
+function firstOf<T extends { index: number; score: number }>(scored: T[], limit: number): T[] {
+  return scored.sort((a, b) => b.score - a.score || a.index - b.index).slice(0, limit)
 }
 
 /** Walks from the end, so that letters are found in the name before they are found in a folder. */
-function scoreOf(path: string, wanted: string): number {
-  const low = path.toLowerCase()
-  const nameAt = low.lastIndexOf('/') + 1
-  const whole = low.lastIndexOf(wanted)
+function scoreOf(path: string, low: string, wanted: string): number {
   let score = -path.length / 100
-  if (whole !== -1)
-    return (
-      score +
-      10 * wanted.length +
-      (whole >= nameAt ? 20 : 0) +
-      (whole === nameAt ? 10 : 0) +
-      (startsWord(path, whole) ? 5 : 0)
-    )
-  let next = low.length
-  for (let letter = wanted.length - 1; letter >= 0; letter--) {
-    const at = next === 0 ? -1 : low.lastIndexOf(wanted[letter]!, next - 1)
-    if (at === -1) return -Infinity
-    if (at === next - 1) score += 3
-    if (at >= nameAt) score += 2
-    if (startsWord(path, at)) score += 3
-    next = at
+  let letter = wanted.length - 1
+  let last = low.length
+  let inName = true
+  for (let at = low.length - 1; at >= 0 && letter >= 0; at--) {
+    const code = low.charCodeAt(at)
+    if (code === 47 /* / */) inName = false
+    if (code !== wanted.charCodeAt(letter)) continue
+    score += (at === last - 1 ? 3 : 0) + (inName ? 2 : 0) + (startsWord(path, at) ? 3 : 0)
+    last = at
+    letter--
   }
-  return score
+  if (letter >= 0) return -Infinity
+  const whole = low.lastIndexOf(wanted)
+  if (whole === -1) return score
+  const nameAt = low.lastIndexOf('/') + 1
+  return score + 8 * wanted.length + (whole >= nameAt ? 20 : 0) + (startsWord(path, whole) ? 10 : 0)
 }
 
 function startsWord(path: string, at: number): boolean {
-  if (at === 0 || /[/._ -]/.test(path[at - 1]!)) return true
-  return /[a-z]/.test(path[at - 1]!) && /[A-Z]/.test(path[at]!)
+  if (at === 0) return true
+  const before = path.charCodeAt(at - 1)
+  const isLower = before >= 97 && before <= 122
+  if (!isLower) return !(before >= 65 && before <= 90) && !(before >= 48 && before <= 57)
+  const here = path.charCodeAt(at)
+  return here >= 65 && here <= 90
 }

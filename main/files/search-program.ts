@@ -1,5 +1,5 @@
 /** ripgrep as this room runs it: rules of F-802, argv only, NUL-separated names, limits on time and output (F-818, Z-51). */
-import { basename, relative, sep } from 'node:path'
+import { basename, dirname, relative, sep } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { runLines } from '../exec/command.ts'
 import type { FilePath, Paths } from './paths.ts'
@@ -83,7 +83,7 @@ export class SearchProgram {
           '--',
           folder ? '.' : `./${basename(root.real)}`,
         ],
-        cwd: folder ? root.real : root.real.slice(0, -basename(root.real).length),
+        cwd: folder ? root.real : dirname(root.real),
         env: this.#env,
         timeoutMs: left,
       })

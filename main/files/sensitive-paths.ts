@@ -70,10 +70,15 @@ const credentialFolders = [
   'AppData/Roaming/Microsoft/Protect',
 ]
 
-/** Whether a real path lies in a store of credentials of the person whose home this is (Z-47). */
+/** Folders that hold credentials of the person whose home this is (Z-47). */
+export function credentialStores(home: string): string[] {
+  return credentialFolders.map((folder) => join(home, folder))
+}
+
+/** Whether a real path lies in one of them; case is ignored, to be on the safe side. */
 export function isCredentialStore(real: string, home: string): boolean {
   const key = pathKey(real, true)
-  return credentialFolders.some((folder) => isWithin(key, pathKey(join(home, folder), true)))
+  return credentialStores(home).some((store) => isWithin(key, pathKey(store, true)))
 }
 
 /** Equal to the folder or below it, segment by segment (F-103). */

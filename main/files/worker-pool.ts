@@ -68,6 +68,7 @@ export class FileWorkers {
       }
       worker.on('message', onMessage).on('error', fail).on('exit', onExit)
       signal?.addEventListener('abort', onAbort)
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
       worker.postMessage(job)
     })
   }

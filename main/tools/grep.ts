@@ -4,9 +4,14 @@ import type { SearchProgram } from '../files/search-program.ts'
 import { countText, searchText, type Counts, type Hit, type Hits, type TextQuery } from '../files/text-search.ts'
 import { clamped } from './clamped.ts'
 import { JudgedPaths, readEffect, titled, whereItLeads } from './file-effects.ts'
+import { bytesOf, isReference, withFileOf, type ReadReference } from './references.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
-export type GrepDeps = { program: SearchProgram }
+export type GrepDeps = {
+  program: SearchProgram
+  /** Absent: only files are searched. */
+  reference?: ReadReference
+}
 
 const fields = z.object({
   pattern: z.string().min(1).describe('Regular expression, matched within a line'),
@@ -37,7 +42,7 @@ const footChars = 500
 const allMax = 8_000
 
 /** Text in files (F-810 to F-816). */
-export function createGrepTool({ program }: GrepDeps): Tool<Input> {
+export function createGrepTool({ program, reference }: GrepDeps): Tool<Input> {
   const paths = new JudgedPaths(program.paths)
   return {
     name: 'grep',
@@ -50,38 +55,42 @@ export function createGrepTool({ program }: GrepDeps): Tool<Input> {
     title: ({ pattern, path }) => titled('Search', path === '.' ? pattern : `${pattern} in ${path}`),
 
     async plan({ pattern, path }, context) {
-      const root = await paths.judge(context, path)
-      return {
-        effects: [readEffect(root)],
-        preview: { title: titled('Search', pattern), detail: whereItLeads(root), detailKind: 'path' },
+      const title = titled('Search', pattern)
+      if (reference && isReference(path)) {
+        return { effects: [{ kind: 'none' }], preview: { title, detail: path, detailKind: 'text' } }
       }
+      const root = await paths.judge(context, path)
+      return { effects: [readEffect(root)], preview: { title, detail: whereItLeads(root), detailKind: 'path' } }
     },
 
     async run(input, context) {
       const deadline = performance.now() + 20_000
-      const root = await paths.use(context, input.path)
-      const query: TextQuery = {
-        root,
-        pattern: input.pattern,
-        glob: input.glob,
-        type: input.type,
-        fixedStrings: input.fixed_strings,
-        caseInsensitive: input.case_insensitive,
-        noIgnore: input.no_ignore,
-        before: input.context_before,
-        after: input.context_after,
-        limit: input.head_limit === 0 ? allMax : input.head_limit,
-        offset: input.offset,
-        charsMax: replyCharsMax,
+      if (!reference || !isReference(input.path)) {
+        return search(input, await paths.use(context, input.path), context.signal, deadline)
       }
-      if (input.output_mode === 'content')
-        return hitsResult(query, await searchText(program, query, context.signal, deadline))
-      return countsResult(
-        query,
-        await countText(program, query, context.signal, deadline),
-        input.output_mode === 'count',
-      )
+      const bytes = await bytesOf(reference, context.sessionId, input.path)
+      return withFileOf(program.paths, input.path, bytes, (file) => search(input, file, context.signal, deadline))
     },
+  }
+
+  async function search(input: Input, root: FilePath, signal: AbortSignal, deadline: number): Promise<ToolResult> {
+    const query: TextQuery = {
+      root,
+      pattern: input.pattern,
+      glob: input.glob,
+      type: input.type,
+      fixedStrings: input.fixed_strings,
+      caseInsensitive: input.case_insensitive,
+      noIgnore: input.no_ignore,
+      before: input.context_before,
+      after: input.context_after,
+      limit: input.head_limit === 0 ? allMax : input.head_limit,
+      offset: input.offset,
+      charsMax: replyCharsMax,
+    }
+    if (input.output_mode === 'content') return hitsResult(query, await searchText(program, query, signal, deadline))
+    const counts = await countText(program, query, signal, deadline)
+    return countsResult(query, counts, input.output_mode === 'count')
   }
 }
 

@@ -6,13 +6,13 @@ import { readLines, readLinesOf, type BinaryFile, type FileLines, type LineQuery
 import type { FileStates } from '../files/read-state.ts'
 import { clamped } from './clamped.ts'
 import { JudgedPaths, readEffect, titled, whereItLeads } from './file-effects.ts'
+import { bytesOf, isReference, type ReadReference } from './references.ts'
 import type { Tool, ToolContext, ToolResult } from './tool.ts'
 
 export type ReadFileDeps = {
   paths: Paths
   states: FileStates
-  /** Bytes of `exec:ID`, `output:HASH` or `attachment:ID`, or null where the session has no such reference (F-310). */
-  reference(sessionId: string, reference: string): Promise<Uint8Array | null>
+  reference: ReadReference
   /** Whether the result of that call is still in what the model sees (F-306). */
   inContext(sessionId: string, callId: string): boolean
 }
@@ -30,8 +30,6 @@ const lineCharsMax = 2_000
 /** Left for the lines before and after the content. */
 const frameChars = 500
 
-const referenceForm = /^(exec|output|attachment):[A-Za-z0-9_-]{1,64}$/
-
 /** Reads text with line numbers, in pages (section 3 of the files rules). */
 export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
   const paths = new JudgedPaths(deps.paths)
@@ -45,7 +43,7 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
     title: ({ path, offset }) => titled('Read', offset > 1 ? `${path}:${offset}` : path),
 
     async plan({ path }, context) {
-      if (referenceForm.test(path))
+      if (isReference(path))
         return { effects: [{ kind: 'none' }], preview: { title: `Read ${path}`, detail: path, detailKind: 'text' } }
       const file = await paths.judge(context, path)
       return {
@@ -62,9 +60,8 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
         lineCharsMax,
         signal: context.signal,
       }
-      if (referenceForm.test(query.path)) {
-        const bytes = await deps.reference(context.sessionId, query.path)
-        if (!bytes) throw new LatheError('file.not_found', `There is no ${query.path} in this session.`)
+      if (isReference(query.path)) {
+        const bytes = await bytesOf(deps.reference, context.sessionId, query.path)
         const read = await readLinesOf(bytes, lines)
         return read.kind === 'binary' ? binaryResult(query.path, read) : textResult(query.path, read, query)
       }

@@ -138,12 +138,14 @@ describe('find_files', () => {
     expect(await grep({ pattern: 'needle', output_mode: 'count' })).toContain('new\nline: 1')
   })
 
-  test('F-110 Z-46 the data folder is not searched', async () => {
+  test('F-110 Z-46 Z-47 the data folder and stores of credentials are not searched', async () => {
     await workspace.put('../data/lathe.db', 'needle')
     await workspace.put('x', 'needle')
+    await workspace.put('../home/.ssh/id', 'needle')
     const above = { path: '..' }
     expect(await tools.text('find_files', { ...above, no_ignore: true })).not.toContain('lathe.db')
-    expect(await grep({ ...above, pattern: 'needle' })).not.toContain('lathe.db')
+    const hits = await grep({ ...above, pattern: 'needle', output_mode: 'files_with_matches' })
+    expect(hits).toBe(join(workspace.folder, 'x'))
   })
 
   test(
@@ -313,6 +315,12 @@ describe('grep', () => {
     const stderr =
       'rg: ./a b: Permission denied (os error 13)\nrg: ./sub: Permission denied (os error 13)\nWARNING: something else\n'
     expect(countUnreadable(stderr)).toBe(2)
+  })
+
+  test('F-818 F-310 stored output is searched by its reference', async () => {
+    tools.references.set('output:abc', Buffer.from('one\nneedle\n'))
+    expect(await grep({ pattern: 'needle', path: 'output:abc', context_before: 0 })).toBe('output:abc:2\n>2| needle')
+    expect(await codeOf(tools.call('grep', { pattern: 'needle', path: 'output:other' }))).toBe('file.not_found')
   })
 
   test('F-816 time running out leaves what was found, marked', async () => {

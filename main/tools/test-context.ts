@@ -27,17 +27,18 @@ export class FileTools {
     const { paths, states, gate, blobs, workers } = workspace
     this.program = new SearchProgram({ paths, env: testEnv, ...(program === undefined ? {} : { program }) })
     const differ = new Differ(workers, testEnv)
+    const reference = async (_session: string, name: string) => this.references.get(name) ?? null
     const tools: Tool[] = [
       createReadFileTool({
         paths,
         states,
-        reference: async (_, reference) => this.references.get(reference) ?? null,
+        reference,
         inContext: (_, callId) => !this.compacted.has(callId),
       }),
       createWriteFileTool({ paths, states, gate, blobs, differ }),
       createEditFileTool({ paths, states, gate, blobs, differ, workers }),
       createFindFilesTool({ program: this.program }),
-      createGrepTool({ program: this.program }),
+      createGrepTool({ program: this.program, reference }),
       createListDirTool({ program: this.program }),
     ]
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
