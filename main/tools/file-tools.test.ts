@@ -116,6 +116,13 @@ describe('read_file', () => {
     expect((await failureOf(tools.call('read_file', { path: 'a.zip' }))).message).toContain('application/zip, 8 bytes')
   })
 
+  test('F-309 reading may run beside other calls', () => {
+    const concurrent = ['read_file', 'find_files', 'grep', 'list_dir', 'write_file', 'edit_file'].map(
+      (name) => tools.tool(name).concurrent,
+    )
+    expect(concurrent).toEqual([true, true, true, true, false, false])
+  })
+
   test('F-310 F-101 a reference is read like a file, one the session does not have is not found', async () => {
     tools.references.set('exec:e1', Buffer.from('out\nput\n'))
     await workspace.put('exec:e1', 'a file of that name')
