@@ -116,6 +116,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
   const tools = createTools({
     paths, states, gate, blobs: storage.blobs, differ, workers, program,
+    ownsOutput: async (sessionId, hash) => {
+      const { items } = await storage.contextItems(sessionId)
+      return items.some((item) => item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash))
+    },
     shell: {
       paths, environment, blobs: storage.blobs,
       dataFolder: home,

@@ -5,7 +5,7 @@ const headBytes = (itemTextBytesMax / 4) * 3
 const tailBytes = itemTextBytesMax / 4
 
 /** An item as it stands in a slice; `omitted` counts the UTF-16 units left out of its texts. */
-export type ClippedItem = Item & { omitted?: number }
+export type ClippedItem = Item
 
 /**
  * The item as slices and settle events carry it (S-38, S-58): each text over 64 KiB of UTF-8, wherever in the item it

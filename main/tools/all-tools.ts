@@ -11,6 +11,7 @@ import { askPerson } from './ask-person.ts'
 import { createEditFileTool } from './edit-file.ts'
 import { createFindFilesTool } from './find-files.ts'
 import { createGrepTool } from './grep.ts'
+import { createListDirTool } from './list-dir.ts'
 import { createReadFileTool } from './read-file.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { createShellTool, type ShellToolDeps } from './shell.ts'
@@ -27,6 +28,8 @@ export type ToolsDeps = {
   workers: FileWorkers
   program: SearchProgram
   shell: ShellToolDeps
+  /** Whether a call of that session left this output (F-310). */
+  ownsOutput(sessionId: string, hash: string): Promise<boolean>
 }
 
 export type Tools = {
@@ -38,14 +41,12 @@ export type Tools = {
 
 export function createTools(deps: ToolsDeps): Tools {
   const shell = createShellTool(deps.shell)
+  const reference = (sessionId: string, name: string) => readOutput(deps, sessionId, name)
   const always: Tool[] = [
-    createReadFileTool({
-      ...deps,
-      reference: async (_sessionId, reference) => (reference.startsWith('output:') ? deps.blobs.get(reference.slice('output:'.length)).catch(() => null) : null),
-      inContext: () => true,
-    }),
+    createReadFileTool({ ...deps, reference, inContext: () => true }),
+    createListDirTool(deps),
     createFindFilesTool(deps),
-    createGrepTool(deps),
+    createGrepTool({ ...deps, reference }),
     createEditFileTool(deps),
     createWriteFileTool(deps),
     updatePlan,
@@ -55,4 +56,11 @@ export function createTools(deps: ToolsDeps): Tools {
     registry: (settings) => createRegistry(settings['exec.enabled'] ? [...always, shell] : always),
     stopCommand: (callId) => shell.stopCommand(callId),
   }
+}
+
+/** The whole of an output that was cut for the model; only one that a call of the same session left. */
+async function readOutput(deps: ToolsDeps, sessionId: string, name: string): Promise<Uint8Array | null> {
+  const hash = /^output:([0-9a-f]{64})$/.exec(name)?.[1]
+  if (hash === undefined || !(await deps.ownsOutput(sessionId, hash))) return null
+  return deps.blobs.get(hash).catch(() => null)
 }
