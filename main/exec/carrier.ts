@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { IPty } from 'node-pty'
+import { findProgram } from './find-program.ts'
 
 export type OutputStream = 'stdout' | 'stderr'
 
@@ -79,6 +80,8 @@ export async function openPipes(launch: Launch, events: CarrierEvents): Promise<
 
 /** All output of a pty arrives as `stdout`. node-pty is native: loaded when the first pty is asked for. */
 export async function openPty(launch: Launch, size: { cols: number; rows: number }, events: CarrierEvents): Promise<Carrier> {
+  // node-pty forks first and reports a missing program as output of the child.
+  if ((await findProgram(launch.file, launch.env)) === null) throw Object.assign(new Error('not found'), { code: 'ENOENT' })
   const { spawn: spawnPty } = await import('node-pty')
   const name = launch.env['TERM'] ?? 'xterm-256color'
   // Bytes, not text: decoding, and with it characters split over chunks, is one place's work (X-501).

@@ -145,6 +145,13 @@ export async function livingOf(tree: ProcessTree, known: ProcessRow[] = [], syst
   return [...found.values()].filter((row) => !row.dead)
 }
 
+/** For each of these pids the name of a program it started that lives, the newest; null where there is none. */
+export async function programsUnder(pids: readonly number[]): Promise<(string | null)[]> {
+  if (pids.length === 0 || process.platform === 'win32') return pids.map(() => null)
+  const children = Map.groupBy(await processSystem.table(), (row) => row.parent)
+  return pids.map((pid) => children.get(pid)?.findLast((row) => !row.dead)?.name ?? null)
+}
+
 /** Those of `rows` that still live, each still the process it was noted as (X-207). */
 async function stillAlive(rows: ProcessRow[], system: ProcessSystem): Promise<ProcessRow[]> {
   const now = new Map((await system.rows(rows.map((row) => row.pid))).map((row) => [row.pid, row]))
@@ -172,11 +179,13 @@ function send(pid: number, signal: NodeJS.Signals, system: ProcessSystem): void 
  * Ends a tree: looks, asks with SIGTERM, waits up to `grace` ms, forces with SIGKILL what is left, also what left the
  * group (X-205 steps 1 to 5). Answers those that lived on after all of it; at most `grace` + 5 s.
  */
-export async function endTree(tree: ProcessTree, options: { grace?: number; system?: ProcessSystem } = {}): Promise<ProcessRow[]> {
+export async function endTree(tree: ProcessTree, options: { grace?: number | undefined; hangUp?: boolean; system?: ProcessSystem } = {}): Promise<ProcessRow[]> {
   if (process.platform === 'win32') return endWindowsTree(tree.leader)
-  const { grace = graceMs, system = processSystem } = options
+  const { grace = graceMs, hangUp = false, system = processSystem } = options
   let noted = await livingOf(tree, [], system)
   if (noted.length === 0) return []
+  // An interactive shell ignores SIGTERM; told that its terminal has gone, it keeps its history and goes.
+  if (hangUp && noted.some((row) => row.pid === tree.leader)) send(tree.leader, 'SIGHUP', system)
   if (noted.some((row) => row.group === tree.leader)) send(-tree.leader, 'SIGTERM', system)
   await waitUntilDead(noted, grace, system)
 

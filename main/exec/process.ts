@@ -173,7 +173,7 @@ export class RunningProcess {
     // The carrier must be read on, or a process blocked in a write could not act on SIGTERM.
     this.#carrier.resume()
     if (this.#start.pty && process.platform === 'win32') this.#carrier.destroy()
-    const survivors = await endTree(this.#identity, grace === undefined ? {} : { grace })
+    const survivors = await endTree(this.#identity, { grace, hangUp: this.#start.pty !== undefined })
     await Promise.race([Promise.all([this.#exited.promise, this.#closed.promise]), limit(reapMs)])
     const end = this.#endOf(reason, false, survivors.map((row) => row.pid))
     this.#release()

@@ -1,10 +1,9 @@
 /** Choosing a shell and running one command in it, from start to end (sections 2 and 3). */
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Launch } from './carrier.ts'
 import { type CapturedOutput, type CaptureOptions, OutputCapture } from './capture.ts'
 import type { Env } from './environment.ts'
+import { findProgram } from './find-program.ts'
 import { type ProcessEnd, type ProcessLedger, type RunningProcess, startProcess } from './process.ts'
 
 export const shellNames = ['bash', 'sh', 'zsh', 'pwsh', 'powershell', 'cmd'] as const
@@ -27,22 +26,6 @@ export async function findShell(env: Env, asked?: ShellName, preferred?: ShellNa
   throw new LatheError('exec.shell_not_found', `The shell ${wanted ?? defaults.join(' or ')} is not installed.`, {
     hint: installed.length > 0 ? `Installed: ${installed.join(', ')}.` : 'No known shell was found on PATH.',
   })
-}
-
-/** Absolute path of a program on the PATH of `env`, or null. */
-export async function findProgram(name: string, env: Env): Promise<string | null> {
-  const windows = process.platform === 'win32'
-  const path = Object.entries(env).find(([key]) => (windows ? key.toUpperCase() : key) === 'PATH')?.[1] ?? ''
-  for (const folder of path.split(delimiter)) {
-    if (folder === '') continue
-    const file = join(folder, windows ? `${name}.exe` : name)
-    const found = await access(file, windows ? constants.F_OK : constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (found) return file
-  }
-  return null
 }
 
 /**

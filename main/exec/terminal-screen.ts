@@ -1,0 +1,119 @@
+/**
+ * What a terminal shows, kept in the host by a headless emulator (X-804): late windows get it as a snapshot, and what
+ * programs ask of their terminal is answered here, once, however many windows look on.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { SerializeAddon } from '@xterm/addon-serialize'
+import headless from '@xterm/headless'
+
+export const snapshotMax = 1024 * 1024
+/** Rows serialized at once: a few milliseconds of the loop. */
+const rowsAtOnce = 200
+
+export type ScreenOptions = {
+  cols: number
+  rows: number
+  /** Lines kept above the screen. */
+  scrollback: number
+  /** Answers to reports a program asked for, to be written to its input. */
+  answer(data: string): void
+  /** How much is waiting to be parsed has changed, in characters. */
+  waiting(characters: number): void
+}
+
+/** Text that makes an empty emulator of this size show the same, and the offset it is true at. */
+export type Snapshot = { data: string; offset: number; cols: number; rows: number }
+
+export class TerminalScreen {
+  readonly #terminal: headless.Terminal
+  readonly #serializer = new SerializeAddon()
+  readonly #waiting: (characters: number) => void
+  #unparsed = 0
+  #offset = 0
+  #title = ''
+  /** Text that arrives while a snapshot is taken. */
+  #held: string[] | null = null
+  #snapshots: Promise<unknown> = Promise.resolve()
+
+  constructor({ cols, rows, scrollback, answer, waiting }: ScreenOptions) {
+    this.#waiting = waiting
+    this.#terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true })
+    this.#terminal.loadAddon(this.#serializer)
+    this.#terminal.onData(answer)
+    this.#terminal.onTitleChange((title) => (this.#title = title.replace(/[\x00-\x1f\x7f-\x9f]/g, '').slice(0, 200)))
+  }
+
+  /** Characters written so far. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  write(text: string): void {
+    this.#offset += text.length
+    this.#unparsed += text.length
+    this.#waiting(this.#unparsed)
+    if (this.#held) this.#held.push(text)
+    else this.#parse(text)
+  }
+
+  #parse(text: string): void {
+    this.#terminal.write(text, () => {
+      this.#unparsed -= text.length
+      this.#waiting(this.#unparsed)
+    })
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(cols, rows)
+  }
+
+  /**
+   * A snapshot of what was written up to this call, at most 1 MiB: the oldest scrollback is dropped first, the screen
+   * never. It is made in pieces, so a long scrollback does not hold the loop; meanwhile output waits.
+   */
+  snapshot(): Promise<Snapshot> {
+    // One at a time: the second must not thaw what the first has frozen.
+    const snapshot = this.#snapshots.then(() => this.#take())
+    this.#snapshots = snapshot.catch(() => {})
+    return snapshot
+  }
+
+  async #take(): Promise<Snapshot> {
+    const offset = this.#offset
+    this.#held = []
+    try {
+      await new Promise<void>((parsed) => this.#terminal.write('', parsed))
+      const { cols, rows } = this.#terminal
+      return { data: await this.#serialize(), offset, cols, rows }
+    } finally {
+      const held = this.#held
+      this.#held = null
+      if (held.length > 0) this.#parse(held.join(''))
+    }
+  }
+
+  async #serialize(): Promise<string> {
+    const buffer = this.#terminal.buffer.normal
+    // A piece begins with a line of its own, never in the middle of a wrapped one.
+    const lineStart = (row: number): number => {
+      while (row > 0 && buffer.getLine(row)?.isWrapped) row -= 1
+      return row
+    }
+    const screenAt = buffer.length - this.#terminal.rows
+    let from = lineStart(screenAt)
+    const title = this.#title === '' ? '' : `\x1b]2;${this.#title}\x07`
+    const pieces = [this.#serializer.serialize({ scrollback: screenAt - from }) + title]
+    let length = pieces[0]!.length
+    while (from > 0) {
+      await nextTurn()
+      const start = lineStart(Math.max(0, from - rowsAtOnce))
+      const range = { start, end: from - 1 }
+      const piece = this.#serializer.serialize({ range, excludeModes: true, excludeAltBuffer: true }) + '\x1b[0m\r\n'
+      length += piece.length
+      if (length > snapshotMax) break
+      pieces.push(piece)
+      from = start
+    }
+    return pieces.reverse().join('')
+  }
+}

@@ -1,0 +1,373 @@
+/**
+ * The person's terminals (section 8): real ptys that live in the host and belong to a workspace. Windows only look at
+ * them: each gets a snapshot and the output from there, and one that is too slow gets a snapshot again.
+ */
+import { randomUUID } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { basename } from 'node:path'
+import { TextDecoder } from 'node:util'
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { TerminalState } from '../../preload/contract/events.ts'
+import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { Env, Environment } from './environment.ts'
+import { programsUnder } from './process-tree.ts'
+import { type ProcessLedger, type RunningProcess, startProcess } from './process.ts'
+import { findShell } from './shell.ts'
+import { TerminalScreen } from './terminal-screen.ts'
+
+export type TerminalsOptions = {
+  environment: Environment
+  /** `terminal.scrollback`: lines kept above the screen of terminals opened from now on. */
+  scrollback(): number
+  ledger?: ((terminalId: string) => ProcessLedger) | undefined
+}
+
+/** A shell to run in a terminal; without one, the person's own. */
+export type Profile = { program: string; args: string[] }
+
+export type TerminalChange = { terminal: TerminalState } | { removed: string }
+
+export interface Terminals {
+  list(): TerminalState[]
+  /** Throws `terminal.limit`. A shell that cannot start is a terminal in state `failed` that says why (X-814). */
+  open(given: { workspace: string; cols: number; rows: number; profile?: Profile }): Promise<TerminalState>
+  /**
+   * A snapshot and the output from there, or the output alone where nothing came after offset `after`; ends with `exit`.
+   * Offsets count characters up to the end of a frame. Pulling is the acknowledgement: a reader that leaves 512 Ki
+   * characters waiting loses them and gets a snapshot instead (X-806). Throws `request.invalid` for an unknown id.
+   */
+  attach(id: string, options: { after?: number; signal: AbortSignal }): AsyncIterable<TerminalFrame>
+  /** Written in order; ignored after the end. */
+  input(id: string, data: string): void
+  resize(id: string, cols: number, rows: number): void
+  rename(id: string, title: string): void
+  /** Ends all that runs in it and forgets it; resolves when it has gone. */
+  close(id: string): Promise<void>
+  /** Called with every change of the list until the returned function is called. */
+  onChange(listener: (change: TerminalChange) => void): () => void
+}
+
+const terminalsMax = 24
+const pauseAbove = 256 * 1024
+const resumeBelow = 64 * 1024
+const lagMax = 512 * 1024
+/** Output that follows output within this time is joined. */
+const joinMs = 8
+const failedWithinMs = 2_000
+const busyPollMs = 1_000
+
+export function createTerminals(options: TerminalsOptions): Terminals {
+  const terminals = new Map<string, HostTerminal>()
+  const listeners = new Set<(change: TerminalChange) => void>()
+  let opening = 0
+  let poll: NodeJS.Timeout | null = null
+
+  function tell(change: TerminalChange): void {
+    for (const listener of listeners) listener(change)
+  }
+
+  function known(id: string): HostTerminal {
+    const terminal = terminals.get(id)
+    if (!terminal) throw new LatheError('request.invalid', 'This terminal is closed.')
+    return terminal
+  }
+
+  function changed(terminal: HostTerminal): void {
+    if (terminals.get(terminal.id) !== terminal) return
+    // A shell that was left in good order takes its tab along.
+    if (terminal.left) {
+      terminals.delete(terminal.id)
+      tell({ removed: terminal.id })
+    } else tell({ terminal: terminal.state })
+  }
+
+  /** One look at the process table for all terminals in which something may have changed. */
+  async function lookForPrograms(): Promise<void> {
+    poll = null
+    const looked = [...terminals.values()].filter((terminal) => terminal.mayHaveChanged())
+    const programs = await programsUnder(looked.map((terminal) => terminal.pid!))
+    looked.forEach((terminal, at) => terminal.runs(programs[at] ?? null))
+    watch()
+  }
+
+  function watch(): void {
+    if (poll !== null || ![...terminals.values()].some((terminal) => terminal.watched)) return
+    poll = setTimeout(() => void lookForPrograms().catch(() => {}), busyPollMs).unref()
+  }
+
+  return {
+    list: () => [...terminals.values()].map((terminal) => terminal.state),
+    async open({ workspace, cols, rows, profile }) {
+      if (terminals.size + opening >= terminalsMax) {
+        throw new LatheError('terminal.limit', `There are ${terminalsMax} terminals already.`, { hint: 'Close one that is no longer needed.' })
+      }
+      opening += 1
+      try {
+        const id = randomUUID()
+        const env = await options.environment.forTerminal({ terminalId: id, workspace })
+        const shell = profile ?? (await personsShell(env))
+        const size = { cols: clamp(cols, 2, 1_000), rows: clamp(rows, 1, 500) }
+        const terminal = new HostTerminal({ id, workspace, ...size, shell, scrollback: options.scrollback(), changed, active: watch })
+        terminals.set(id, terminal)
+        await terminal.start(env, options.ledger?.(id))
+        tell({ terminal: terminal.state })
+        return terminal.state
+      } finally {
+        opening -= 1
+      }
+    },
+    attach: (id, { after, signal }) => known(id).frames(after, signal),
+    input: (id, data) => known(id).input(data),
+    resize: (id, cols, rows) => known(id).resize(clamp(cols, 2, 1_000), clamp(rows, 1, 500)),
+    rename(id, title) {
+      known(id).name = title.trim() || null
+      changed(known(id))
+    },
+    async close(id) {
+      const terminal = known(id)
+      await terminal.close()
+      if (terminals.delete(id)) tell({ removed: id })
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, Math.trunc(value)))
+}
+
+/** As the platform's own terminal would start it (X-802). */
+async function personsShell(env: Env): Promise<Profile> {
+  if (process.platform === 'win32') return { program: (await findShell(env)).file, args: [] }
+  const program = env['SHELL'] || userInfo().shell || '/bin/sh'
+  return { program, args: process.platform === 'darwin' ? ['-l'] : [] }
+}
+
+type TerminalOptions = {
+  id: string
+  workspace: string
+  cols: number
+  rows: number
+  shell: Profile
+  scrollback: number
+  changed(terminal: HostTerminal): void
+  active(): void
+}
+
+type Viewer = { frames: TerminalFrame[]; waiting: number; behind: boolean; wake: () => void }
+
+class HostTerminal {
+  readonly id: string
+  /** What the person called it. */
+  name: string | null = null
+  readonly #options: TerminalOptions
+  readonly #screen: TerminalScreen
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  readonly #viewers = new Set<Viewer>()
+  readonly #createdAt = Date.now()
+  #process: RunningProcess | null = null
+  #state: TerminalState['state'] = 'running'
+  #exit: { exitCode: number | null; signal: string | null } = { exitCode: null, signal: null }
+  #program: string | null = null
+  #paused = false
+  #active = true
+  #closing = false
+  #pending = ''
+  #joining: NodeJS.Timeout | null = null
+  #sentAt = 0
+
+  constructor(options: TerminalOptions) {
+    this.id = options.id
+    this.#options = options
+    this.#screen = new TerminalScreen({
+      ...options,
+      answer: (data) => this.#process?.write(data),
+      waiting: (characters) => this.#holdBack(characters),
+    })
+  }
+
+  get pid(): number | null {
+    return this.#process?.running ? this.#process.pid : null
+  }
+
+  get state(): TerminalState {
+    const { workspace, shell } = this.#options
+    return {
+      id: this.id,
+      title: this.name ?? this.#program ?? basename(shell.program),
+      workspace,
+      state: this.#state,
+      exitCode: this.#exit.exitCode,
+      busy: this.#program !== null,
+      createdAt: this.#createdAt,
+    }
+  }
+
+  /** The shell exited by itself with 0. */
+  get left(): boolean {
+    return this.#state === 'exited' && this.#exit.exitCode === 0 && !this.#closing
+  }
+
+  async start(env: Env, ledger: ProcessLedger | undefined): Promise<void> {
+    const { shell, workspace, cols, rows } = this.#options
+    const began = performance.now()
+    try {
+      this.#process = await startProcess({
+        file: shell.program, args: shell.args, cwd: workspace, env, pty: { cols, rows }, ledger,
+        output: (_, bytes) => this.#print(this.#decoder.decode(bytes, { stream: true })),
+      })
+    } catch (error) {
+      this.#print(`${(error as Error).message}\r\n`)
+      this.#ended('failed')
+      return
+    }
+    void this.#process.end.then(({ exitCode, signal }) => {
+      this.#exit = { exitCode, signal }
+      const failed = exitCode !== 0 && !this.#closing && performance.now() - began < failedWithinMs
+      this.#ended(failed ? 'failed' : 'exited')
+    })
+  }
+
+  #ended(state: 'exited' | 'failed'): void {
+    this.#print(this.#decoder.decode())
+    this.#flush()
+    this.#state = state
+    this.#program = null
+    const frame: TerminalFrame = { type: 'exit', offset: this.#screen.offset, ...this.#exit }
+    for (const viewer of this.#viewers) this.#give(viewer, frame)
+    this.#options.changed(this)
+  }
+
+  // --- output ---
+
+  #print(text: string): void {
+    if (text === '') return
+    this.#active = true
+    this.#options.active()
+    this.#screen.write(text)
+    this.#pending += text
+    if (performance.now() - this.#sentAt >= joinMs) this.#flush()
+    else this.#joining ??= setTimeout(() => this.#flush(), joinMs)
+  }
+
+  #flush(): void {
+    if (this.#joining) clearTimeout(this.#joining)
+    this.#joining = null
+    this.#sentAt = performance.now()
+    if (this.#pending === '') return
+    const frame: TerminalFrame = { type: 'data', offset: this.#screen.offset, data: this.#pending }
+    this.#pending = ''
+    for (const viewer of this.#viewers) this.#give(viewer, frame)
+  }
+
+  #give(viewer: Viewer, frame: TerminalFrame): void {
+    if (!viewer.behind) {
+      viewer.frames.push(frame)
+      viewer.waiting += frame.type === 'data' ? frame.data.length : 0
+      if (viewer.waiting > lagMax) {
+        viewer.behind = true
+        viewer.frames = []
+        viewer.waiting = 0
+      }
+    }
+    viewer.wake()
+  }
+
+  /** Only the host's own screen slows the pty; no window does (X-806). */
+  #holdBack(unparsed: number): void {
+    if (!this.#paused && unparsed > pauseAbove) this.#process?.pause()
+    if (this.#paused && unparsed < resumeBelow) this.#process?.resume()
+    this.#paused = unparsed > pauseAbove || (this.#paused && unparsed >= resumeBelow)
+  }
+
+  async *frames(after: number | undefined, signal: AbortSignal): AsyncGenerator<TerminalFrame, void, void> {
+    let changed = Promise.withResolvers<void>()
+    const wake = (): void => {
+      changed.resolve()
+      changed = Promise.withResolvers()
+    }
+    const viewer: Viewer = { frames: [], waiting: 0, behind: false, wake }
+    signal.addEventListener('abort', wake)
+    try {
+      this.#flush()
+      this.#viewers.add(viewer)
+      viewer.behind = after !== this.#screen.offset
+      while (!signal.aborted) {
+        if (viewer.behind) {
+          yield await this.#catchUp(viewer)
+          continue
+        }
+        const frame = viewer.frames.shift()
+        if (frame) {
+          if (frame.type === 'data') viewer.waiting -= frame.data.length
+          yield frame
+          if (frame.type === 'exit') return
+        } else if (this.#state !== 'running') {
+          yield { type: 'exit', offset: this.#screen.offset, ...this.#exit }
+          return
+        } else await changed.promise
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      this.#viewers.delete(viewer)
+    }
+  }
+
+  /** What is printed while the snapshot is made comes after it. */
+  async #catchUp(viewer: Viewer): Promise<TerminalFrame> {
+    this.#flush()
+    viewer.behind = false
+    viewer.frames = []
+    viewer.waiting = 0
+    const snapshot = await this.#screen.snapshot()
+    // A snapshot that had to wait for another one holds more than was printed when this one was asked for.
+    viewer.frames = viewer.frames.flatMap((frame): TerminalFrame[] => {
+      if (frame.type !== 'data') return [frame]
+      const fresh = frame.offset - snapshot.offset
+      return fresh <= 0 ? [] : [{ ...frame, data: frame.data.slice(-fresh) }]
+    })
+    return { type: 'snapshot', ...snapshot }
+  }
+
+  // --- the person ---
+
+  input(data: string): void {
+    this.#active = true
+    this.#options.active()
+    this.#process?.write(data)
+  }
+
+  resize(cols: number, rows: number): void {
+    if (this.#state !== 'running') return
+    this.#process?.resize(cols, rows)
+    this.#screen.resize(cols, rows)
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true
+    await this.#process?.stop('stopped')
+  }
+
+  // --- what runs in it (X-813) ---
+
+  /** Whether a program may have started or ended since the last look. */
+  get watched(): boolean {
+    return this.pid !== null && (this.#active || this.#program !== null)
+  }
+
+  /** As `watched`; the look that follows settles it. */
+  mayHaveChanged(): boolean {
+    const watched = this.watched
+    this.#active = false
+    return watched
+  }
+
+  runs(program: string | null): void {
+    if (program === this.#program || this.#state !== 'running') return
+    this.#program = program
+    this.#options.changed(this)
+  }
+}
