@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { ErrorBody } from '../preload/contract/errors.ts'
 import { StoredEvent } from '../preload/contract/events.ts'
-import { startModelServer, type ModelServer, type Script } from './model-server/server.ts'
+import { startModelServer, type ModelServer, type RecordedRequest, type Step } from './model-server/server.ts'
 
 const exec = promisify(execFile)
 const root = resolve(import.meta.dirname, '..')
@@ -20,9 +20,12 @@ const hangMs = 60_000
 
 export type SampleWorkspace = 'ms' | 'semver-compare' | 'escape-string-regexp'
 
+/** A host that stays asks for a title when it has time; no script has to foresee when. */
+const title: Step = { repeat: 'always', when: { contains: 'Write a title' }, emit: [{ text: 'A scripted title' }] }
+
 export type LabOptions = {
   workspace?: SampleWorkspace
-  script?: Script
+  script?: Step[]
   /** `config.json`: goes over the usual one, which names `lab/scripted`. A text is written as it is. */
   config?: string | Record<string, unknown> | ((server: ModelServer) => Record<string, unknown>)
   env?: Record<string, string | undefined>
@@ -50,7 +53,7 @@ export class Lab {
 
   static async open({ workspace = 'ms', script, config, env }: LabOptions = {}): Promise<Lab> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'lathe-lab-')))
-    const server = await startModelServer(script ? { script } : {})
+    const server = await startModelServer({ script: [title] })
     const lab = new Lab(folder, server, {
       // Only what a login gives, so that no setting of whoever runs the tests decides them.
       PATH: [dirname(process.execPath), process.env['PATH']].join(':'),
@@ -62,6 +65,7 @@ export class Lab {
       GIT_CONFIG_GLOBAL: '/dev/null',
       ...env,
     })
+    lab.script(script ?? [])
     for (const made of [lab.home, lab.env['HOME']!, lab.env['TMPDIR']!]) await mkdir(made)
     await lab.configure(typeof config === 'function' ? config(server) : (config ?? {}))
     await cp(join(import.meta.dirname, 'workspaces', workspace), lab.workspace, { recursive: true })
@@ -69,6 +73,16 @@ export class Lab {
     await lab.git('add', '.')
     await lab.git('-c', 'user.name=Lab', '-c', 'user.email=lab@localhost', 'commit', '--quiet', '--message=As found')
     return lab
+  }
+
+  /** Replaces what the model is still to say. */
+  script(script: Step[]): void {
+    this.server.script([title, ...script])
+  }
+
+  /** The requests of turns, without those for titles. */
+  asked(): RecordedRequest[] {
+    return this.server.asked().filter(({ body }) => !JSON.stringify(body).includes('Write a title'))
   }
 
   async configure(config: Record<string, unknown> | string): Promise<void> {

@@ -220,11 +220,13 @@ async function say(
 class Output {
   readonly #response: ServerResponse
   readonly #chunkBytes: number | undefined
+  readonly #closed: Promise<unknown>
   #left: number
   #joined = ''
 
   constructor(response: ServerResponse, chunkBytes: number | undefined, cutAfterBytes: number | undefined) {
     this.#response = response
+    this.#closed = once(response, 'close')
     this.#chunkBytes = chunkBytes
     this.#left = cutAfterBytes ?? Infinity
   }
@@ -275,7 +277,7 @@ class Output {
   }
 
   async closed(): Promise<void> {
-    if (!this.gone) await new Promise((resolve) => this.#response.once('close', resolve))
+    if (!this.gone) await this.#closed
   }
 }
 

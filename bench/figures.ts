@@ -1,0 +1,52 @@
+/** The figures of a benchmark: medians of several runs, as a table for people and one JSON line for machines. */
+
+export type Figure = {
+  name: string
+  unit: 'ms' | 'MB'
+  values: number[]
+  /** The figure is to stay under this. */
+  aim?: number
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Runs `once` five times, after one run that warms the disk's cache and counts for nothing. */
+export async function fiveTimes<T>(once: () => Promise<T>): Promise<T[]> {
+  await once()
+  const results: T[] = []
+  for (let run = 0; run < 5; run++) results.push(await once())
+  return results
+}
+
+/** Prints the table, then the JSON line; `npm run bench` keeps the latter. */
+export function report(figures: Figure[]): void {
+  const rows = figures.map(({ name, unit, values, aim }) => {
+    const told = (value: number) => `${value >= 100 ? Math.round(value) : Math.round(value * 10) / 10} ${unit}`
+    const range = `${told(Math.min(...values))} to ${told(Math.max(...values))}`
+    const verdict = aim === undefined ? '' : `under ${told(aim)}: ${median(values) < aim ? 'yes' : 'NO'}`
+    return [name, told(median(values)), range, verdict]
+  })
+  const widths = ['figure', 'median', 'range', 'aim'].map((title, at) =>
+    Math.max(title.length, ...rows.map((row) => row[at]!.length)),
+  )
+  const line = (cells: string[]) => console.log(`| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`)
+  line(['figure', 'median', 'range', 'aim'])
+  line(widths.map((width) => '-'.repeat(width)))
+  for (const row of rows) line(row)
+  const rounded = (value: number) => Math.round(value * 10) / 10
+  console.log(
+    JSON.stringify(
+      figures.map(({ name, unit, values, aim }) => ({
+        name,
+        unit,
+        median: rounded(median(values)),
+        values: values.map(rounded),
+        ...(aim === undefined ? {} : { aim }),
+      })),
+    ),
+  )
+}
