@@ -21,7 +21,8 @@ export type Report =
   | { type: 'stepStarted'; stepId: string; step: number; model: string }
   | { type: 'stream'; channel: 'text' | 'reasoning'; add: string }
   | { type: 'streamClosed' }
-  | { type: 'discarded' }
+  /** What the request under way showed goes; `keep` characters of the step were shown by requests before it. */
+  | { type: 'discarded'; keep: number }
   | { type: 'reading'; percent: number | null }
   | {
       type: 'wait'

@@ -2,7 +2,6 @@
  * The step loop: one model request and the calls it asked for, until the session lets the turn end (T-36). It holds no
  * state of the session, decides no permission, and stops wherever its signal says so.
  */
-import { errorBody } from '../../preload/contract/errors.ts'
 import { noUsage } from '../../preload/contract/fold.ts'
 import { outputContinuationsMax } from '../../preload/contract/limits.ts'
 import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
@@ -49,19 +48,8 @@ const closing =
 const malformedStepsMax = 3
 const pausesMax = 5
 
-/** Runs one turn to its end. Never throws: what goes wrong is reported, and the session settles (T-6). */
+/** Runs one turn until it has ended or was aborted. What throws out of it is for the caller to report (T-6). */
 export async function runTurn(input: TurnInput): Promise<void> {
-  const { port } = input
-  try {
-    await loop(input)
-  } catch (error) {
-    if (!port.signal.aborted) await port.report({ type: 'failed', error: errorBody(error) })
-  } finally {
-    await port.report({ type: 'unwound' })
-  }
-}
-
-async function loop(input: TurnInput): Promise<void> {
   const { port } = input
   const tools = input.registry.tools.map((tool): ToolSpec => ({
     name: tool.name,
@@ -82,7 +70,7 @@ async function loop(input: TurnInput): Promise<void> {
     const stepId = port.newId()
     await port.report({ type: 'stepStarted', stepId, step, model: input.model.name })
     if (port.signal.aborted) return
-
+    tally.beginStep()
     const reply = await answer(input, {
       messages: last ? [...messages, user(closing)] : messages,
       tools: last ? [] : tools,
@@ -93,7 +81,7 @@ async function loop(input: TurnInput): Promise<void> {
       type: 'stepEnded',
       stepId,
       finish: reply.finish === 'paused' ? 'stop' : reply.finish,
-      usage: reply.usage ? usageOf(reply.usage, input.model) : null,
+      usage: tally.stepUsage,
       turn: tally.usage,
       context: tally.context,
       firstTokenMs: tally.firstTokenMs,
@@ -137,8 +125,8 @@ async function loop(input: TurnInput): Promise<void> {
     if (reply.finish === 'length') {
       if (await mayEnd(input, messages, 'output_limit')) return
     } else if (last) {
-      await mayEnd(input, messages, 'max_steps')
-      return
+      // A steer that came meanwhile is still read and answered, without tools (T-36).
+      if (await mayEnd(input, messages, 'max_steps')) return
     } else if (reply.text.trim() !== '') {
       if (await mayEnd(input, messages, 'answer')) return
     } else if (anyText || finishedTool) {
@@ -274,7 +262,8 @@ async function request(
         step.parts = []
         step.calls = []
         step.text = ''
-        await port.report({ type: 'discarded' })
+        show.drop()
+        await port.report({ type: 'discarded', keep: tally.shown })
         break
       case 'wait':
         void port.report({ type: 'wait', wait: event.wait })
@@ -297,6 +286,7 @@ async function request(
     }
   }
   show.end()
+  tally.shown += show.chars
   tally.end(step.usage, port.now())
   if (step.error?.code === 'provider.stopped' || signal.aborted) {
     // An aborted request's calls are incomplete and never run (T-121).
@@ -334,6 +324,8 @@ function failureOf(error: ModelError) {
 class Shown {
   private readonly input: TurnInput
   private readonly tally: Tally
+  /** Characters shown of this request. */
+  chars = 0
   private channel: 'text' | 'reasoning' | null = null
   private redaction: RedactionStream | null = null
 
@@ -359,8 +351,16 @@ class Shown {
     this.redaction = null
   }
 
+  /** Forgets what was held back: it belongs to what is discarded. */
+  drop(): void {
+    this.redaction = null
+    this.chars = 0
+  }
+
   private send(add: string): void {
-    if (add !== '' && this.channel) this.input.port.stream({ type: 'stream', channel: this.channel, add })
+    if (add === '' || !this.channel) return
+    this.chars += add.length
+    this.input.port.stream({ type: 'stream', channel: this.channel, add })
   }
 }
 
@@ -404,9 +404,13 @@ function usageOf(usage: ModelUsage, model: ModelInfo): Usage {
 class Tally {
   usage: Usage = noUsage
   context: ContextFigures
-  firstTokenMs: number | null = null
   servedBy: string | null = null
+  /** Of the step under way, over all its requests; null where none reported any. */
+  stepUsage: Usage | null = null
+  firstTokenMs: number | null = null
   streamedMs = 0
+  /** Characters shown by the requests of this step that are over. */
+  shown = 0
   private readonly model: ModelInfo
   private startedAt = 0
   private firstAt = 0
@@ -419,10 +423,15 @@ class Tally {
     this.context = { used: null, window: model.contextLength, estimated: false }
   }
 
-  begin(now: number): void {
-    this.startedAt = now
+  beginStep(): void {
+    this.stepUsage = null
     this.firstTokenMs = null
     this.streamedMs = 0
+    this.shown = 0
+  }
+
+  begin(now: number): void {
+    this.startedAt = now
     this.deltas = 0
     this.reportedAt = now
   }
@@ -430,7 +439,7 @@ class Tally {
   delta(now: number): void {
     if (this.deltas === 0) {
       this.firstAt = now
-      this.firstTokenMs = now - this.startedAt
+      this.firstTokenMs ??= now - this.startedAt
     }
     this.lastAt = now
     this.deltas++
@@ -450,12 +459,14 @@ class Tally {
   }
 
   end(usage: ModelUsage | null, now: number): void {
-    this.streamedMs = this.deltas > 1 ? now - this.firstAt : 0
+    if (this.deltas > 1) this.streamedMs += now - this.firstAt
     if (usage) this.add(usage)
   }
 
   add(usage: ModelUsage): void {
-    this.usage = addUsage(this.usage, usageOf(usage, this.model))
+    const reported = usageOf(usage, this.model)
+    this.usage = addUsage(this.usage, reported)
+    this.stepUsage = this.stepUsage ? addUsage(this.stepUsage, reported) : reported
     if (usage.input !== null) this.context = { ...this.context, used: usage.input + (usage.output ?? 0) }
   }
 }

@@ -114,7 +114,8 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
   const { port } = input
   if (one.fault || !one.tool)
     return failed(one, input, one.fault ?? { code: 'tool.unknown', message: `There is no tool "${one.call.name}".` })
-  const context = contextOf(one, input)
+  const overdue = new AbortController()
+  const context = contextOf(one, input, AbortSignal.any([port.signal, overdue.signal]))
   const plan = await planOf(one, one.tool, context)
   if ('code' in plan) return failed(one, input, plan)
   // Frozen here: what was judged and shown is byte for byte what runs (Z-92).
@@ -136,7 +137,7 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
     const error = 'run' in release ? release.error : { code: 'approval.gone' as const, message: 'The turn ended.' }
     return { callId: one.call.callId, name: one.call.name, text: error.message, isError: true }
   }
-  return run(one, one.tool, context, input)
+  return run(one, one.tool, context, input, overdue)
 }
 
 async function planOf(one: Prepared, tool: Tool, context: ToolContext) {
@@ -153,7 +154,13 @@ async function planOf(one: Prepared, tool: Tool, context: ToolContext) {
   }
 }
 
-async function run(one: Prepared, tool: Tool, context: ToolContext, input: CallsInput): Promise<ToolResultPart> {
+async function run(
+  one: Prepared,
+  tool: Tool,
+  context: ToolContext,
+  input: CallsInput,
+  overdue: AbortController,
+): Promise<ToolResultPart> {
   const { port } = input
   const began = performance.now()
   let result: ToolResult
@@ -169,6 +176,8 @@ async function run(one: Prepared, tool: Tool, context: ToolContext, input: Calls
     // An abort is never turned into an error for the model to mend; what had finished says so itself (X-708).
     cancelled = port.signal.aborted
     const body = errorBody(error)
+    // What took too long is ended, not only waited for no longer (X-718).
+    if (body.code === 'tool.timed_out') overdue.abort(error)
     result = toolFailure(
       new LatheError(body.code === 'app.internal' ? 'tool.failed' : body.code, body.message, { hint: body.hint }),
     )
@@ -246,7 +255,11 @@ function cap(text: string, most: number): string {
   return `${text.slice(0, head)}\n[${text.length - most} characters left out]\n${text.slice(text.length - (most - head))}`
 }
 
-function contextOf(one: Prepared, { port, workspace, extraFolders, redaction }: CallsInput): ToolContext {
+function contextOf(
+  one: Prepared,
+  { port, workspace, extraFolders, redaction }: CallsInput,
+  signal: AbortSignal,
+): ToolContext {
   let shown = 0
   let progressAt = 0
   return {
@@ -255,7 +268,7 @@ function contextOf(one: Prepared, { port, workspace, extraFolders, redaction }: 
     callId: one.itemId,
     workspace,
     extraFolders,
-    signal: port.signal,
+    signal,
     output: (text) => {
       if (shown >= liveOutputMax || text === '') return
       shown += text.length

@@ -4,33 +4,25 @@
  * is under way further inputs wait, so rolling back a failed one is returning to the state before it.
  */
 import type { PassingEvent, StoredEvent } from '../../preload/contract/events.ts'
-import { foldEvent } from '../../preload/contract/fold.ts'
 import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { deltaIntervalMs, heldDeltaBytesMax, settleRetryMs, sliceItems } from '../../preload/contract/limits.ts'
 import type { Rule } from '../../preload/contract/items.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
-import type { Release, Report, ReportAnswer } from '../agent/reports.ts'
+import type { Report, ReportAnswer } from '../agent/reports.ts'
 import type { Storage } from '../storage/storage.ts'
 import { decide } from '../turns/decide.ts'
-import { Decision } from '../turns/decision.ts'
+import type { Decision } from '../turns/decision.ts'
 import type { Command, Input } from '../turns/inputs.ts'
+import { checkMutable } from '../turns/requests.ts'
 import type { Effect, SessionState } from '../turns/state.ts'
+import { TurnHandle } from './turn-handle.ts'
+import { trimView } from './window.ts'
 import { writeOf } from './write.ts'
 
-/** The running turn's outside: its signal, what its worker waits for, and the timer of its drain. */
-export type TurnHandle = {
-  readonly turnId: string
-  readonly controller: AbortController
-  /** Ends only the model request under way ("send now", T-120); renewed by the worker for each request. */
-  request: AbortController | null
-  readonly tickets: Map<string, (answer: Release) => void>
-  drain: NodeJS.Timeout | null
-}
-
 export type ActorPorts = {
-  storage: Pick<Storage, 'commit'>
+  storage: Pick<Storage, 'commit' | 'events'>
   now(): number
   settings(): Settings
   /** Workspace and everywhere rules. */
@@ -40,26 +32,44 @@ export type ActorPorts = {
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
 }
 
-type Entry = { input: Input; resolve: (reply: never) => void; reject: (error: unknown) => void }
+type StreamReport = Extract<Report, { type: 'stream' | 'toolOutput' }>
+type Entry = { input: Input; resolve(reply: unknown): void; reject(error: unknown): void }
+/** What became of an entry: a decision with its reply, or a refusal. Neither is told before the batch is durable (S-15). */
+type Applied = { entry: Entry; decision: Decision; reply: unknown } | { entry: Entry; refusal: unknown }
 
 /** Newest events kept for readers that are nearly up to date; older ones are read from the journal. */
 const recentEventsMax = 1_024
+/** Commands that may wait while a transaction is under way. */
+const mailboxMax = 1_000
+/** A delta that has grown to this is an event of its own. */
+const deltaCharsMax = 32_768
+/** Failed tries to save after which the turn ends (T-58). */
+const savesTried = 3
 
 export class SessionActor {
   readonly id: string
-  /** As decided; what is shown is `published`. */
-  private state: SessionState
   /** As durable: what `session.open` answers. */
   published: SessionView
-  handle: TurnHandle | null = null
+  /** As decided. */
+  private state: SessionState
   private readonly ports: ActorPorts
   private mailbox: Entry[] = []
-  private pumping = false
+  /** Deltas in the mailbox that may still grow, by what they are part of. */
+  private growing = new Map<string, StreamReport>()
+  private heldChars = 0
+  /** Something in the mailbox waits for more than the next flush of deltas. */
+  private due = false
   private flushTimer: NodeJS.Timeout | null = null
+  private pumping = false
+  private idleWaiters: (() => void)[] = []
+  private readonly handles = new Map<string, TurnHandle>()
   private failures = 0
   private failingSince: number | null = null
   private retryNow: (() => void) | null = null
+  /** The turn that was told to fail because it cannot be saved. */
+  private givenUp: string | null = null
   private recent: StoredEvent[] = []
+  private users = 0
   private readonly listeners = new Set<(passing: PassingEvent | null) => void>()
 
   constructor(state: SessionState, ports: ActorPorts) {
@@ -69,15 +79,16 @@ export class SessionActor {
     this.ports = ports
   }
 
+  /** The outside of the current turn. */
+  get handle(): TurnHandle | null {
+    return (this.state.turn && this.handles.get(this.state.turn.id)) ?? null
+  }
+
   /** Anything under way that forbids dropping the actor from memory (S-14). */
   get busy(): boolean {
-    return (
-      this.state.turn !== null ||
-      this.pumping ||
-      this.mailbox.length > 0 ||
-      this.listeners.size > 0 ||
-      !this.state.stored
-    )
+    const runs = this.state.turn !== null || this.pumping || this.mailbox.length > 0
+    const used = this.users > 0 || this.listeners.size > 0 || !this.state.stored
+    return runs || used || this.state.view.items.some(isOpenCommand)
   }
 
   get stored(): boolean {
@@ -89,12 +100,34 @@ export class SessionActor {
     return this.state
   }
 
+  /** Keeps the actor in memory while `work` runs (S-14). */
+  async using<R>(work: () => Promise<R>): Promise<R> {
+    this.users++
+    try {
+      return await work()
+    } finally {
+      this.users--
+    }
+  }
+
+  /** Throws what every change of the session would be refused with now (T-14). */
+  checkMutable(): void {
+    checkMutable(this.state)
+    if (this.failingSince !== null) throw unsaved()
+  }
+
   /** Applies a command; resolves with its reply once durable, rejects with the refusal. */
   command<R>(command: Command): Promise<R> {
+    const input: Input = { kind: 'command', command }
     // The abort does not wait for a transaction that is under way (T-95); the decision follows in its turn.
-    if (command.type === 'stop' && this.state.turn?.id === command.turnId) this.handle?.controller.abort(command.reason)
-    else if (this.failingSince !== null && command.type !== 'stop') return Promise.reject(unsaved())
-    return this.post({ kind: 'command', command }) as Promise<R>
+    if (command.type === 'stop') this.handles.get(command.turnId)?.controller.abort(command.reason)
+    if (!isKept(input) && this.failingSince !== null) return Promise.reject(unsaved())
+    if (!isKept(input) && this.mailbox.length >= mailboxMax) {
+      return Promise.reject(
+        new LatheError('storage.busy', 'Too much waits to be saved.', { hint: 'Try again in a moment.' }),
+      )
+    }
+    return this.post(input) as Promise<R>
   }
 
   /** A report whose answer, or durability, the worker waits for. */
@@ -102,14 +135,22 @@ export class SessionActor {
     return this.post({ kind: 'report', turnId, at: this.ports.now(), report }) as Promise<ReportAnswer>
   }
 
-  /** A delta: joined with its like and decided at most once in 16 ms (T-50). */
-  stream(turnId: string, report: Extract<Report, { type: 'stream' | 'toolOutput' }>): void {
-    const last = this.mailbox.at(-1)?.input
-    if (last?.kind === 'report' && last.turnId === turnId && joins(last.report, report)) last.report.add += report.add
-    else void this.enqueue({ kind: 'report', turnId, at: this.ports.now(), report }).catch(() => {})
-    if (this.heldBytes() > heldDeltaBytesMax) this.handle?.controller.abort('storage')
+  /** A delta: joined with its like and decided at most once in 16 ms, unless something else comes after it (T-50). */
+  stream(turnId: string, report: StreamReport): void {
+    const part = report.type === 'stream' ? `${turnId} text` : `${turnId} ${report.itemId}`
+    const open = this.growing.get(part)
+    if (open && joins(open, report)) open.add += report.add
+    else {
+      const delta = { ...report }
+      this.growing.set(part, delta)
+      this.mailbox.push(unanswered({ kind: 'report', turnId, at: this.ports.now(), report: delta }))
+    }
+    this.heldChars += report.add.length
+    if (this.heldChars * 2 > heldDeltaBytesMax)
+      this.giveUp(new LatheError('storage.failed', 'The answer could not be saved as fast as it came.'))
     this.flushTimer ??= setTimeout(() => {
       this.flushTimer = null
+      this.due = true
       void this.pump()
     }, deltaIntervalMs)
   }
@@ -144,183 +185,213 @@ export class SessionActor {
 
   /** Resolves when nothing is queued or under way. */
   async idle(): Promise<void> {
-    while (this.pumping || this.mailbox.length > 0) await new Promise<void>((resolve) => void this.enqueueIdle(resolve))
-  }
-
-  private readonly idleWaiters: (() => void)[] = []
-  private enqueueIdle(resolve: () => void): void {
-    this.idleWaiters.push(resolve)
-    void this.pump()
+    while (this.pumping || this.mailbox.length > 0) {
+      const done = new Promise<void>((resolve) => this.idleWaiters.push(resolve))
+      this.due = true
+      void this.pump()
+      await done
+    }
   }
 
   private post(input: Input): Promise<unknown> {
-    const promise = this.enqueue(input)
+    const promise = new Promise((resolve, reject) => this.mailbox.push({ input, resolve, reject }))
+    // What streams from here on comes after it.
+    this.growing.clear()
+    this.due = true
     void this.pump()
     return promise
-  }
-
-  private enqueue(input: Input): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.mailbox.push({ input, resolve: resolve as (reply: never) => void, reject })
-    })
-  }
-
-  private heldBytes(): number {
-    if (this.failingSince === null) return 0
-    return this.mailbox.reduce(
-      (sum, entry) =>
-        sum + (entry.input.kind === 'report' && 'add' in entry.input.report ? entry.input.report.add.length : 0),
-      0,
-    )
   }
 
   private async pump(): Promise<void> {
     if (this.pumping) return
     this.pumping = true
-    try {
-      while (this.mailbox.length > 0) {
-        const batch = this.mailbox
-        this.mailbox = []
-        await this.applyBatch(batch)
-      }
-    } finally {
-      this.pumping = false
-      for (const resolve of this.idleWaiters.splice(0)) resolve()
-    }
+    while (this.due && this.mailbox.length > 0) await this.applyBatch(this.takeMailbox())
+    this.pumping = false
+    for (const resolve of this.idleWaiters.splice(0)) resolve()
+  }
+
+  private takeMailbox(): Entry[] {
+    const batch = this.mailbox
+    this.mailbox = []
+    this.growing.clear()
+    this.heldChars = 0
+    this.due = false
+    // The next delta has its own 16 ms from when it comes.
+    if (this.flushTimer) clearTimeout(this.flushTimer)
+    this.flushTimer = null
+    return batch
   }
 
   private async applyBatch(batch: Entry[]): Promise<void> {
     const before = this.state
-    const applied: { entry: Entry; decision: Decision; reply: unknown }[] = []
-    for (const entry of batch) {
-      const decided = this.apply(entry)
-      if (decided) applied.push({ entry, ...decided })
-    }
-    const decisions = applied.map((one) => one.decision)
+    const applied = batch.map((entry) => this.apply(entry))
+    const decisions = applied.flatMap((one) => ('decision' in one ? [one.decision] : []))
     const events = decisions.flatMap((decision) => decision.events)
-    if (events.length > 0 || decisions.some((decision) => decision.rules.length > 0 || decision.requests.length > 0)) {
-      try {
-        await this.ports.storage.commit(writeOf(this.state, decisions))
-      } catch (error) {
-        return this.rollBack(
-          before,
-          applied.map((one) => one.entry),
-          error,
-        )
-      }
+    if (events.length > 0) {
+      const failure = await this.save(decisions, events, batch)
+      if (failure) return this.rollBack(before, batch, failure)
       this.failures = 0
       this.failingSince = null
     }
     this.publish(events)
-    for (const { entry, reply } of applied) entry.resolve(reply as never)
-    for (const decision of decisions) for (const effect of decision.effects) this.perform(effect)
+    for (const one of applied) {
+      if ('decision' in one) one.entry.resolve(one.reply)
+      else one.entry.reject(one.refusal)
+    }
+    for (const effect of onceEach(decisions.flatMap((decision) => decision.effects))) this.perform(effect)
     this.trim()
   }
 
-  private apply(entry: Entry): { decision: Decision; reply: unknown } | null {
-    if (this.failingSince !== null && entry.input.kind === 'command' && entry.input.command.type !== 'stop') {
-      entry.reject(unsaved())
-      return null
-    }
+  private apply(entry: Entry): Applied {
+    const { input } = entry
     try {
-      const decided = decide(this.state, entry.input, {
-        now: entry.input.kind === 'report' ? entry.input.at : this.ports.now(),
+      if (this.failingSince !== null && !isKept(input)) throw unsaved()
+      const { decision, reply } = decide(this.state, input, {
+        now: input.kind === 'report' ? input.at : this.ports.now(),
         newId,
         settings: this.ports.settings(),
         rules: this.ports.rules(),
       })
-      this.state = decided.decision.state
+      this.state = decision.state
       this.renewHandle()
-      for (const effect of decided.decision.effects) this.performAtOnce(effect)
-      return decided
+      // What is decided again if it cannot be saved need not wait for the disk to abort (T-95); all else might be undone.
+      if (isKept(input)) for (const effect of decision.effects) this.abort(effect)
+      return { entry, decision, reply }
     } catch (error) {
-      if (!(error instanceof LatheError)) this.fault(entry.input, error)
-      entry.reject(error)
-      return null
+      if (!(error instanceof LatheError)) this.fault(input, error)
+      return { entry, refusal: error }
     }
   }
 
   /** Handling a report threw: a fault of ours. The turn fails, the session stays usable (T-6, T-40). */
   private fault(input: Input, error: unknown): void {
+    const what = input.kind === 'command' ? input.command.type : input.report.type
     this.ports.log('error', 'A session input could not be applied', {
       sessionId: this.id,
-      input: input.kind === 'command' ? input.command.type : input.report.type,
+      input: what,
       error: String((error as Error)?.stack ?? error),
     })
-    if (input.kind !== 'report' || input.report.type === 'failed' || this.state.turn?.id !== input.turnId) return
-    void this.enqueue({
-      kind: 'report',
-      turnId: input.turnId,
-      at: this.ports.now(),
-      report: { type: 'failed', error: errorBody(error) },
-    }).catch(() => {})
-    this.handle?.controller.abort('failed')
+    if (input.kind === 'report' && input.report.type !== 'failed' && this.state.turn?.id === input.turnId)
+      this.failTurn(input.turnId, error)
+  }
+
+  private failTurn(turnId: string, error: unknown): void {
+    this.mailbox.push(
+      unanswered({ kind: 'report', turnId, at: this.ports.now(), report: { type: 'failed', error: errorBody(error) } }),
+    )
+    this.growing.clear()
+    this.due = true
+    this.handles.get(turnId)?.controller.abort('failed')
+  }
+
+  /** The turn cannot be saved any further: what came so far is kept, and its settle is what is tried from now on (T-58). */
+  private giveUp(error: LatheError): void {
+    const turnId = this.state.turn?.id
+    if (turnId === undefined || this.givenUp === turnId) return
+    this.givenUp = turnId
+    this.failTurn(turnId, error)
   }
 
   /** The signal exists in the step that makes the turn visible, before any worker is scheduled (T-4). */
   private renewHandle(): void {
     const turnId = this.state.turn?.id
-    if (turnId === undefined || this.handle?.turnId === turnId) return
-    this.handle = { turnId, controller: new AbortController(), request: null, tickets: new Map(), drain: null }
+    if (turnId !== undefined && !this.handles.has(turnId)) this.handles.set(turnId, new TurnHandle(turnId))
   }
 
-  private performAtOnce(effect: Effect): void {
-    if (effect.do === 'abort' && this.handle?.turnId === effect.turnId) this.handle.controller.abort(effect.reason)
-    if (effect.do === 'abortRequest' && this.handle?.turnId === effect.turnId) this.handle.request?.abort('steer')
+  private abort(effect: Effect): void {
+    if (effect.do === 'abort') this.handles.get(effect.turnId)?.controller.abort(effect.reason)
+    else if (effect.do === 'abortRequest') this.handles.get(effect.turnId)?.abortRequest()
   }
 
   private perform(effect: Effect): void {
-    const { handle } = this
-    if (effect.do === 'release') {
-      const release = handle?.tickets.get(effect.ticket)
-      handle?.tickets.delete(effect.ticket)
-      release?.(effect.answer)
-    } else if (effect.do === 'drain' && handle?.turnId === effect.turnId) {
-      handle.drain ??= setTimeout(
-        () => void this.report(effect.turnId, { type: 'drainExpired' }).catch(() => {}),
+    this.abort(effect)
+    if (effect.do === 'release')
+      for (const handle of this.handles.values()) handle.release(effect.ticket, effect.answer)
+    else if (effect.do === 'drain') {
+      this.handles
+        .get(effect.turnId)
+        ?.after('drain', effect.ms, () => void this.report(effect.turnId, { type: 'drainExpired' }))
+    } else if (effect.do === 'expire') {
+      const { questionId } = effect
+      this.handle?.after(
+        questionId,
         effect.ms,
+        () => void this.command({ type: 'question.expired', questionId }).catch(() => {}),
       )
-    } else if (effect.do === 'settled' && handle?.turnId === effect.turnId) {
-      if (handle.drain) clearTimeout(handle.drain)
-      this.handle = null
+    } else if (effect.do === 'settled') {
+      this.handles.get(effect.turnId)?.end()
+      this.handles.delete(effect.turnId)
     }
     this.ports.perform(this, effect)
   }
 
   private publish(events: StoredEvent[]): void {
+    this.published = this.state.view
     if (events.length === 0) return
-    this.published =
-      this.state.view.header.lastSeq === events.at(-1)!.seq ? this.state.view : events.reduce(foldEvent, this.published)
     this.recent.push(...events)
     if (this.recent.length > recentEventsMax) this.recent.splice(0, this.recent.length - recentEventsMax)
     for (const listener of this.listeners) listener(null)
   }
 
-  /** Between turns memory keeps what a window opens with; the rest is in storage. */
+  /** Between turns memory keeps what a window opens with, and what is not over; the rest is in storage. */
   private trim(): void {
     if (this.state.turn || !this.state.stored) return
+    if (this.listeners.size === 0) this.recent = []
     const { view } = this.state
     if (view.items.length <= sliceItems * 2) return
-    const trimmed = trimView(view)
-    this.state = { ...this.state, view: trimmed }
-    this.published = trimmed
+    this.state = { ...this.state, view: trimView(view, view.items.findIndex(isOpenCommand)) }
+    this.published = this.state.view
+  }
+
+  /**
+   * Null once durable, else why it is not. A commit that took too long may still succeed: its askers are told, and nothing
+   * is decided until it is known (S-18).
+   */
+  private async save(decisions: Decision[], events: StoredEvent[], batch: Entry[]): Promise<LatheError | null> {
+    try {
+      await this.ports.storage.commit(writeOf(this.state, decisions))
+      return null
+    } catch (error) {
+      const failure =
+        error instanceof LatheError
+          ? error
+          : new LatheError('storage.failed', 'The change could not be saved.', { cause: error })
+      if (failure.code !== 'storage.timeout') return failure
+      this.failingSince ??= this.ports.now()
+      for (const { input, reject } of batch) if (!isKept(input)) reject(failure)
+      return (await this.isStored(events[0]!.seq)) ? null : failure
+    }
+  }
+
+  /** Storage answers in order, so what it says of the journal after a commit is what that commit came to. */
+  private async isStored(seq: number): Promise<boolean> {
+    for (;;) {
+      try {
+        return (await this.ports.storage.events(this.id, seq - 1, 1)).events.length > 0
+      } catch (error) {
+        this.ports.log('warn', 'Whether a session was saved is not known yet', {
+          sessionId: this.id,
+          error: String(error),
+        })
+        await this.wait(settleRetryMs.at(-1)!)
+      }
+    }
   }
 
   /**
    * The transaction failed: the state is as before it, whole (S-16). Commands are told; what cannot be asked again
-   * (reports and Stop) is decided anew after a wait (T-41, T-58).
+   * (reports, Stop, the end of a process) is decided anew after a wait (T-41, T-58).
    */
-  private async rollBack(before: SessionState, entries: Entry[], error: unknown): Promise<void> {
-    const settling = before.turn !== null && this.state.turn === null
+  private async rollBack(before: SessionState, batch: Entry[], failure: LatheError): Promise<void> {
     this.state = { ...before, closing: this.state.closing }
-    const failure =
-      error instanceof LatheError
-        ? error
-        : new LatheError('storage.failed', 'The change could not be saved.', { cause: error })
-    const again = entries.filter(({ input }) => input.kind === 'report' || input.command.type === 'stop')
-    for (const entry of entries) if (!again.includes(entry)) entry.reject(failure)
-    if (this.handle && this.state.turn?.id !== this.handle.turnId) this.handle = null
-    if (again.length === 0) return
+    for (const [turnId, handle] of this.handles) {
+      if (turnId === before.turn?.id) continue
+      handle.end()
+      this.handles.delete(turnId)
+    }
+    const kept = batch.filter(({ input }) => isKept(input))
+    for (const { input, reject } of batch) if (!isKept(input)) reject(failure)
+    if (kept.length === 0) return
     this.failures++
     this.failingSince ??= this.ports.now()
     this.ports.log('warn', 'A session could not be saved; it is tried again', {
@@ -335,31 +406,19 @@ export class SessionActor {
       since: this.failingSince,
       attempt: this.failures,
     })
-    await this.wait(settleRetryMs[Math.min(this.failures - 1, settleRetryMs.length - 1)]!)
-    this.mailbox.unshift(...again)
-    if (!settling && this.failures >= 3 && this.state.turn) {
-      // After the third try the turn fails; its settle is what is retried from now on (T-58).
-      const turnId = this.state.turn.id
-      this.handle?.controller.abort('storage')
-      void this.enqueue({
-        kind: 'report',
-        turnId,
-        at: this.ports.now(),
-        report: { type: 'failed', error: failure.toBody() },
-      }).catch(() => {})
-    }
+    await this.wait(settleRetryMs[Math.min(this.failures, settleRetryMs.length) - 1]!)
+    this.mailbox.unshift(...kept)
+    this.due = true
+    if (this.failures >= savesTried) this.giveUp(failure)
   }
 
-  private wait(ms: number): Promise<void> {
-    return new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.retryNow = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    }).then(() => {
-      this.retryNow = null
-    })
+  private async wait(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ms)
+    this.retryNow = resolve
+    await promise
+    clearTimeout(timer)
+    this.retryNow = null
   }
 }
 
@@ -370,26 +429,29 @@ function unsaved(): LatheError {
   })
 }
 
-function joins(last: Report, next: Extract<Report, { type: 'stream' | 'toolOutput' }>): last is typeof next {
-  if (last.type === 'stream' && next.type === 'stream')
-    return last.channel === next.channel && last.add.length + next.add.length < 32_768
-  if (last.type === 'toolOutput' && next.type === 'toolOutput')
-    return last.itemId === next.itemId && last.add.length + next.add.length < 32_768
-  return false
+/** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
+function isKept(input: Input): boolean {
+  return input.kind === 'report' || input.command.type === 'stop' || input.command.type === 'command.ended'
 }
 
-/** The newest slice of a view, with what belongs to it. */
-export function trimView(view: SessionView): SessionView {
-  let from = view.items.length
-  for (let visible = 0; from > 0 && visible < sliceItems; from--) if (view.items[from - 1]!.visible) visible++
-  const items = view.items.slice(from)
-  const dropped = view.items.slice(0, from).filter((item) => item.visible).length
-  const kept = new Set(items.map((item) => item.turnId))
-  return {
-    ...view,
-    items,
-    itemsBefore: view.itemsBefore + dropped,
-    turns: view.turns.filter((turn) => kept.has(turn.id) || turn.id === view.header.lastTurnId),
-    changes: view.changes.filter((change) => kept.has(change.turnId) || change.turnId === view.header.lastTurnId),
-  }
+function unanswered(input: Input): Entry {
+  return { input, resolve: () => {}, reject: () => {} }
+}
+
+function joins(open: StreamReport, next: StreamReport): boolean {
+  if (open.type === 'stream' && next.type === 'stream' && open.channel !== next.channel) return false
+  return open.add.length + next.add.length <= deltaCharsMax
+}
+
+/** What only says "look again" is done once, after all else that came with it. */
+function onceEach(effects: readonly Effect[]): Effect[] {
+  return effects.filter((effect, at) => {
+    const looks = effect.do === 'entry' || effect.do === 'next' || effect.do === 'rules'
+    return !looks || effects.findLastIndex((other) => other.do === effect.do) === at
+  })
+}
+
+/** A command of the person's that still runs: no turn owns it, so its item alone says so. */
+function isOpenCommand(item: SessionView['items'][number]): boolean {
+  return item.kind === 'tool' && item.turnId === null && item.endedAt === null
 }

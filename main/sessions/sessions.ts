@@ -19,8 +19,9 @@ import { endLostCommands } from '../turns/own-commands.ts'
 import { nextFollowUp } from '../turns/queue.ts'
 import { recover } from '../turns/recovery.ts'
 import { newSession, type Attendance, type Effect, type SessionState } from '../turns/state.ts'
-import { SessionActor, trimView } from './actor.ts'
+import { SessionActor } from './actor.ts'
 import { entryOf } from './entry.ts'
+import { trimView } from './window.ts'
 import { writeOf } from './write.ts'
 
 export type SessionsPorts = {

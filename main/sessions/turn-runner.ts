@@ -3,16 +3,17 @@ import { errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { neededBodies, projectItems, type Bodies } from '../agent/context.ts'
-import type { Release } from '../agent/reports.ts'
 import { runTurn } from '../agent/run-turn.ts'
 import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
 import type { TurnPort } from '../agent/turn-port.ts'
 import type { Models } from '../models/model.ts'
+import { orStop } from '../models/stop.ts'
 import type { Redaction } from '../platform/redaction.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../tools/registry.ts'
-import type { SessionActor, TurnHandle } from './actor.ts'
+import type { SessionActor } from './actor.ts'
 import type { Slots } from './slots.ts'
+import type { TurnHandle } from './turn-handle.ts'
 
 export type RunnerPorts = {
   storage: Pick<Storage, 'contextItems' | 'blobs'>
@@ -26,40 +27,44 @@ export type RunnerPorts = {
   now(): number
 }
 
+/** Never throws: whatever goes wrong, preparation included, ends the turn, and the session stays usable (T-6). */
 export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, ports: RunnerPorts): Promise<void> {
   const port = portOf(actor, handle, ports.now)
-  let release: (() => void) | null = null
   try {
     await port.report({ type: 'preparing' })
     const background = actor.peek().turn?.background ?? false
     if (ports.slots.full) await port.report({ type: 'slot', waiting: true })
-    release = await ports.slots.take(background ? 1 : 0, port.signal)
+    const release = await ports.slots.take(background ? 1 : 0, port.signal)
+    // A call that is deaf to its signal keeps no other turn waiting: the place is free once this one has settled.
+    void handle.ended.then(release)
     await prepareAndRun(actor, port, ports)
   } catch (error) {
-    // Preparation is guarded like the rest: what throws ends the turn, unless the turn was ended anyway (T-6, T-109).
+    // What is thrown after the abort is no failure of the turn (T-109).
     if (!port.signal.aborted) await port.report({ type: 'failed', error: errorBody(error) })
-    await port.report({ type: 'unwound' })
-  } finally {
-    release?.()
   }
+  await port.report({ type: 'unwound' })
 }
 
 async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerPorts): Promise<void> {
   const settings = ports.settings()
   const { view } = actor.peek()
   const row = view.turns.find((turn) => turn.id === port.turnId)
-  if (!row) return
+  if (!row) throw new Error(`Turn ${port.turnId} has no row.`)
   const models = ports.models.forTurn()
   const registry = ports.tools(settings)
-  const [model, stored, shell] = await Promise.all([
-    models.describe(row.model, port.signal),
-    ports.storage.contextItems(actor.id),
-    ports.shellName(),
-  ])
-  const [system, bodies] = await Promise.all([
-    systemPrompt({ workspace: view.header.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
-    loadBodies(ports.storage, neededBodies(stored.items)),
-  ])
+  const prepare = async () => {
+    const [model, stored, shell] = await Promise.all([
+      models.describe(row.model, port.signal),
+      ports.storage.contextItems(actor.id),
+      ports.shellName(),
+    ])
+    const [system, bodies] = await Promise.all([
+      systemPrompt({ workspace: view.header.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
+      loadBodies(ports.storage, neededBodies(stored.items)),
+    ])
+    return { model, system: joinPrompt(system), history: projectItems(stored.items, stored.turns, bodies) }
+  }
+  const prepared = await orStop(prepare(), port.signal)
   await port.report({ type: 'running' })
   await runTurn({
     port,
@@ -70,11 +75,9 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
     parallel: settings['tools.parallel'],
     redaction: ports.redaction(),
     models,
-    model,
+    ...prepared,
     effort: view.header.effort ?? settings.effort,
     maxSteps: settings['turns.maxSteps'],
-    system: joinPrompt(system),
-    history: projectItems(stored.items, stored.turns, bodies),
     loadBodies: (attachments) => loadBodies(ports.storage, { results: [], attachments }),
   })
 }
@@ -105,11 +108,8 @@ function portOf(actor: SessionActor, handle: TurnHandle, now: () => number): Tur
     signal: controller.signal,
     report: (report) => actor.report(turnId, report).catch(() => ({ steers: [], ended: true })),
     stream: (report) => actor.stream(turnId, report),
-    ticket: (ticket) => new Promise<Release>((resolve) => handle.tickets.set(ticket, resolve)),
-    requestSignal: () => {
-      handle.request = new AbortController()
-      return AbortSignal.any([controller.signal, handle.request.signal])
-    },
+    ticket: (ticket) => handle.ticket(ticket),
+    requestSignal: () => handle.requestSignal(),
     newId,
     now,
   }

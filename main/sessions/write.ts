@@ -7,13 +7,11 @@ import { entryOf } from './entry.ts'
 export function writeOf(state: SessionState, decisions: readonly Decision[]): SessionWrite {
   const events = decisions.flatMap((decision) => decision.events)
   const { view } = state
-  const itemIds = new Set<string>()
+  const items = new Map(decisions.flatMap((decision) => [...decision.items]))
   const turnIds = new Set<string>()
   const changed = new Set<string>()
   for (const event of events) {
-    if (event.type === 'item.put') itemIds.add(event.item.id)
-    else if (event.type === 'item.patch') itemIds.add(event.itemId)
-    else if (event.type === 'turn.started' || event.type === 'turn.settled' || event.type === 'step.started')
+    if (event.type === 'turn.started' || event.type === 'turn.settled' || event.type === 'step.started')
       turnIds.add(event.turnId)
     else if (event.type === 'changes.changed') changed.add(event.about)
   }
@@ -26,7 +24,7 @@ export function writeOf(state: SessionState, decisions: readonly Decision[]): Se
     hidden: state.hidden,
     entry: entryOf(view),
     events,
-    items: view.items.filter((item) => itemIds.has(item.id)),
+    items: [...items.values()],
     turns: view.turns.filter((turn) => turnIds.has(turn.id)),
     changes: [...changed].map((turnId) => ({ turnId, files: view.changes.filter((file) => file.turnId === turnId) })),
     requests: decisions.flatMap((decision) => decision.requests),

@@ -638,7 +638,7 @@ const step: fc.Arbitrary<(driver: Driver, seen: string[]) => void> = fc.oneof(
     .map((whenBusy) => (driver: Driver) => driver.submit(`m${driver.journal.length}`, { whenBusy } as never)),
   fc
     .constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed', 'discarded')
-    .map((type) => (driver: Driver) => driver.report({ type } as Report)),
+    .map((type) => (driver: Driver) => driver.report({ type, keep: 0 } as Report)),
   fc
     .constantFrom('text', 'reasoning')
     .map((channel) => (driver: Driver) => driver.report({ type: 'stream', channel: channel as 'text', add: 'word\n' })),
@@ -650,28 +650,24 @@ const step: fc.Arbitrary<(driver: Driver, seen: string[]) => void> = fc.oneof(
     driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } }),
   ),
   fc.nat(3).map((n) => (driver: Driver) => driver.propose(`tool-${driver.state.turn?.id}-${n}`, `cmd ${n}`)),
-  fc
-    .nat(3)
-    .map(
-      (n) => (driver: Driver) =>
-        driver.report({
-          type: 'toolEnded',
-          itemId: `tool-${driver.state.turn?.id}-${n}`,
-          end: { state: 'ok', summary: '', view: null, durationMs: 1 },
-          changes: [],
-        }),
-    ),
-  fc
-    .nat(3)
-    .map(
-      (n) => (driver: Driver) =>
-        driver.report({
-          type: 'asked',
-          ticket: `q-${driver.journal.length}`,
-          itemId: `tool-${driver.state.turn?.id}-${n}`,
-          question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
-        }),
-    ),
+  fc.nat(3).map(
+    (n) => (driver: Driver) =>
+      driver.report({
+        type: 'toolEnded',
+        itemId: `tool-${driver.state.turn?.id}-${n}`,
+        end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+        changes: [],
+      }),
+  ),
+  fc.nat(3).map(
+    (n) => (driver: Driver) =>
+      driver.report({
+        type: 'asked',
+        ticket: `q-${driver.journal.length}`,
+        itemId: `tool-${driver.state.turn?.id}-${n}`,
+        question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
+      }),
+  ),
   fc.constantFrom('once', 'session', 'deny').map((decision) => (driver: Driver) => {
     const head = driver.state.view.approvals.head
     driver.command({
@@ -692,16 +688,14 @@ const step: fc.Arbitrary<(driver: Driver, seen: string[]) => void> = fc.oneof(
       declined: false,
     }),
   ),
-  fc
-    .boolean()
-    .map(
-      (current) => (driver: Driver, seen: string[]) =>
-        driver.command({
-          type: 'stop',
-          turnId: (current ? driver.state.turn?.id : seen[0]) ?? 'none',
-          reason: 'person',
-        }),
-    ),
+  fc.boolean().map(
+    (current) => (driver: Driver, seen: string[]) =>
+      driver.command({
+        type: 'stop',
+        turnId: (current ? driver.state.turn?.id : seen[0]) ?? 'none',
+        reason: 'person',
+      }),
+  ),
   fc
     .constantFrom('queue.resume', 'followUp.clear', 'queue.pause', 'hold.release')
     .map((type) => (driver: Driver) => driver.command({ type } as Command)),

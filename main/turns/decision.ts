@@ -16,6 +16,8 @@ export class Decision {
   readonly effects: Effect[] = []
   readonly requests: RequestBinding[] = []
   readonly rules: Rule[] = []
+  /** Items as they are to be stored: whole, also where the end of the turn shows them clipped. */
+  readonly items = new Map<string, Item>()
   clearDraft = false
 
   constructor(state: SessionState, environment: Environment) {
@@ -45,6 +47,9 @@ export class Decision {
     const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now } as StoredEvent
     this.events.push(event)
     this.state = { ...this.state, stored: true, view: foldEvent(this.state.view, event) }
+    const itemId = event.type === 'item.put' ? event.item.id : event.type === 'item.patch' ? event.itemId : null
+    const item = itemId === null ? undefined : this.state.view.items.findLast((one) => one.id === itemId)
+    if (item) this.items.set(item.id, item)
   }
 
   effect(effect: Effect): void {

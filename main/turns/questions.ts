@@ -43,6 +43,7 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
   emitQueue(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'notify', kind: 'question', itemId: report.ticket })
+  if (seconds > 0) decision.effect({ do: 'expire', questionId: report.ticket, ms: seconds * 1_000 })
 }
 
 export function answerQuestion(

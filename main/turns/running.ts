@@ -5,7 +5,7 @@ import type { Decision } from './decision.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
 import { pendingSteers, takeSteers } from './steers.ts'
-import { closeOpenItem, discardStep, stream } from './streamed-items.ts'
+import { closeOpenItem, discard, stream } from './streamed-items.ts'
 import { emitOutput, endTool, proposeTool } from './tool-items.ts'
 import { addUsage } from '../agent/usage.ts'
 
@@ -41,7 +41,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       closeOpenItem(decision)
       return null
     case 'discarded':
-      discardStep(decision)
+      discard(decision, report.keep)
       return null
     case 'reading':
       decision.changeTurn({ reading: { percent: clampPercent(report.percent) } })

@@ -81,7 +81,7 @@ export type Environment = {
   rules: readonly Rule[]
 }
 
-/** What the outside does after a decision; `abort` at once, all else once durable. */
+/** What the outside does once a decision is durable; only the abort of a Stop or a report does not wait for it. */
 export type Effect =
   | { do: 'abort'; turnId: string; reason: StopReason | 'failed' }
   | { do: 'abortRequest'; turnId: string }
@@ -89,6 +89,8 @@ export type Effect =
   /** Answers what the worker waits for under `ticket`. */
   | { do: 'release'; ticket: string; answer: Release }
   | { do: 'drain'; turnId: string; ms: number }
+  /** The question closes by itself after `ms` (T-149). */
+  | { do: 'expire'; questionId: string; ms: number }
   | { do: 'settled'; turnId: string }
   /** Look for the first thing that may start now (T-46). */
   | { do: 'next' }

@@ -16,7 +16,7 @@ export function stream(decision: Decision, channel: 'text' | 'reasoning', add: s
       offset: open.text.length,
       add,
     })
-    if (channel === 'reasoning') nameReasoning(decision, open.id)
+    if (channel === 'reasoning' && open.text.length < titleWithin) nameReasoning(decision, open.id)
     return
   }
   closeOpenItem(decision)
@@ -29,18 +29,21 @@ export function stream(decision: Decision, channel: 'text' | 'reasoning', add: s
   }
 }
 
+/** Characters of a reasoning item in which its title is looked for. */
+const titleWithin = 1_000
+
 /** First bold line, else first line, set once when that line is whole (T-69). */
 function nameReasoning(decision: Decision, id: string): void {
   const item = decision.item(id, 'reasoning')
   if (!item || item.title !== undefined) return
-  const title = reasoningTitle(item.text, false)
+  const title = reasoningTitle(item.text, item.text.length >= titleWithin)
   if (title) decision.patch(item, { title })
 }
 
 function reasoningTitle(text: string, whole: boolean): string | null {
-  const end = text.indexOf('\n')
-  if (end < 0 && !whole) return null
-  const lines = text.split('\n').slice(0, 6)
+  const head = text.slice(0, titleWithin)
+  if (!whole && !head.includes('\n')) return null
+  const lines = head.split('\n').slice(0, 6)
   const bold = lines.map((line) => /^\s*\*\*(.+?)\*\*\s*$/.exec(line)?.[1]).find((line) => line !== undefined)
   const title = (bold ?? lines[0] ?? '')
     .replace(/[*_`#]/g, '')
@@ -68,13 +71,25 @@ export function closeOpenItem(decision: Decision, status: 'final' | 'partial' = 
   })
 }
 
-/** What this step streamed is hidden and never sent: a retry replaces it (M-78). */
-export function discardStep(decision: Decision): void {
-  closeOpenItem(decision, 'partial')
+/**
+ * What the request under way streamed goes and is never sent: a retry replaces it (M-78). The first `keep` characters of
+ * the step are of requests before it; text of theirs that this request only continued stays open for the retry (T-67).
+ */
+export function discard(decision: Decision, keep: number): void {
   const { stepId } = decision.turn
+  let left = keep
   for (const item of decision.state.view.items) {
-    if (item.stepId === stepId && (item.kind === 'text' || item.kind === 'reasoning'))
-      decision.patch(item, { visible: false, contextual: false })
+    if (item.stepId !== stepId || !item.visible || (item.kind !== 'text' && item.kind !== 'reasoning')) continue
+    const kept = Math.min(left, item.text.length)
+    left -= kept
+    if (kept === item.text.length) continue
+    if (kept > 0) {
+      const cut = { ...item, text: item.text.slice(0, kept) }
+      decision.emit({ type: 'item.put', turnId: decision.turn.id, item: cut, after: null })
+      continue
+    }
+    if (item.id === decision.turn.openItemId) closeOpenItem(decision, 'partial')
+    decision.patch(item, { visible: false, contextual: false })
   }
 }
 

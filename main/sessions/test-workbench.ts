@@ -1,0 +1,247 @@
+/** A workbench for tests: real storage, models and runner in a folder of its own; tools that the test holds in its hand. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
+import { foldEvent } from '../../preload/contract/fold.ts'
+import type { Item, ItemOf } from '../../preload/contract/items.ts'
+import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SessionView } from '../../preload/contract/session.ts'
+import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
+import { readProvidersConfig } from '../models/config.ts'
+import { createModels } from '../models/models.ts'
+import { createRedaction } from '../platform/redaction.ts'
+import type { Faults } from '../storage/faults.ts'
+import { openStorage } from '../storage/open-storage.ts'
+import type { Storage } from '../storage/storage.ts'
+import { askPerson } from '../tools/ask-person.ts'
+import { createRegistry } from '../tools/registry.ts'
+import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
+import { updatePlan } from '../tools/update-plan.ts'
+import type { SessionActor } from './actor.ts'
+import { Sessions, type SessionsPorts, type Submission } from './sessions.ts'
+import { Slots } from './slots.ts'
+import { runAdmittedTurn } from './turn-runner.ts'
+
+export type TestWorkbench = {
+  home: string
+  workspace: string
+  storage: Storage
+  sessions: Sessions
+  /** As they are now; a test may change them. */
+  settings: Settings
+  tools: HeldTools
+  log: { level: string; message: string; fields: Record<string, unknown> }[]
+  /** An unsent session in the workspace. */
+  create(): SessionActor
+  submit(actor: SessionActor, text: string, more?: Partial<Submission>): Promise<SubmitReply>
+  /** Submits and answers the turn that started. */
+  start(actor: SessionActor, text: string, more?: Partial<Submission>): Promise<string>
+  follow(actor: SessionActor): Promise<Follower>
+  /** Closes storage as it is, without settling anything: what a kill leaves. */
+  abandon(): Promise<void>
+  close(): Promise<void>
+}
+
+export type TestWorkbenchOptions = {
+  home: string
+  /** Of the scripted model server, protocol `openai-compatible`. */
+  baseUrl: string
+  faults?: Faults
+  /** Goes over the settings of provider `lab`. */
+  lab?: Record<string, unknown>
+  /** Goes over the real storage. */
+  storage?: Partial<Storage>
+  /** Awaited while a turn is prepared. */
+  preparing?: () => Promise<void>
+  afterSettle?: SessionsPorts['afterSettle']
+}
+
+let requests = 0
+
+export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<TestWorkbench> {
+  const { home, faults } = options
+  const workspace = join(home, 'workspace')
+  await mkdir(workspace, { recursive: true })
+  const real = await openStorage({ home, ...(faults ? { faults } : {}) })
+  const storage: Storage = { ...real, ...options.storage }
+  const settings: Settings = { ...defaultSettings, 'titles.auto': false }
+  const lab = { kind: 'openai-compatible', baseUrl: options.baseUrl, models: ['scripted'], ...options.lab }
+  const config = readProvidersConfig({ providers: { lab }, model: 'lab/scripted' })
+  const models = createModels({ config: () => config, secret: async () => null, env: {}, random: () => 0 })
+  const log: TestWorkbench['log'] = []
+  const tools = new HeldTools()
+  const slots = new Slots(() => settings['turns.maxConcurrent'])
+  const sessions = new Sessions({
+    storage,
+    settings: () => settings,
+    rules: () => [],
+    chooseModel: (name) => models.choose(name).model,
+    startTurn: (actor) => {
+      if (!actor.handle) return
+      void runAdmittedTurn(actor, actor.handle, {
+        storage,
+        models,
+        tools: () => createRegistry([...tools.tools, updatePlan, askPerson]),
+        slots,
+        settings: () => settings,
+        shellName: async () => {
+          await options.preparing?.()
+          return 'none'
+        },
+        redaction: () => createRedaction({ known: [], loose: false }),
+        now: Date.now,
+      })
+    },
+    afterSettle: options.afterSettle ?? (() => {}),
+    entryChanged: () => {},
+    entryRemoved: () => {},
+    rulesChanged: () => {},
+    notify: () => {},
+    log: (level, message, fields) => log.push({ level, message, fields }),
+    now: Date.now,
+  })
+  const submit: TestWorkbench['submit'] = (actor, text, more = {}) =>
+    sessions.submit(actor.id, {
+      requestId: `request-${++requests}`,
+      text,
+      attachments: [],
+      attendance: 'attended',
+      ...more,
+    })
+  return {
+    home,
+    workspace,
+    storage,
+    sessions,
+    settings,
+    tools,
+    log,
+    create: () => sessions.create({ workspace }),
+    submit,
+    start: async (actor, text, more) => {
+      const reply = await submit(actor, text, more)
+      if (reply.accepted !== 'started') throw new Error(`The message was ${reply.accepted}.`)
+      return reply.turnId
+    },
+    follow: (actor) => Follower.open(sessions, actor.id),
+    abandon: () => storage.close(),
+    close: async () => {
+      await sessions.close(5_000)
+      await storage.close()
+    },
+  }
+}
+
+type Held = { name: string; context: ToolContext; finish(result?: Partial<ToolResult>): void; fail(error: Error): void }
+
+/** Tools `hold` and `hold_deaf`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs consent. */
+export class HeldTools {
+  readonly tools: Tool[]
+  /** Calls that run or ran, in the order they began. */
+  readonly held: Held[] = []
+  private wake: (() => void)[] = []
+
+  constructor() {
+    const Input = z.object({ name: z.string(), asks: z.boolean().optional() })
+    const tool = (name: string, deaf: boolean): Tool<z.infer<typeof Input>> => ({
+      name,
+      description: 'Waits.',
+      input: Input,
+      concurrent: true,
+      timeLimitMs: null,
+      title: (input) => input.name,
+      plan: async (input) => ({
+        effects: input.asks
+          ? [{ kind: 'command', words: ['run', input.name], text: `run ${input.name}`, readOnly: false }]
+          : [{ kind: 'none' }],
+        preview: { title: input.name, detail: input.name, detailKind: 'text' },
+      }),
+      run: (input, context) =>
+        new Promise((resolve, reject) => {
+          this.held.push({
+            name: input.name,
+            context,
+            finish: (result) => resolve({ text: `${input.name} done`, isError: false, ...result }),
+            fail: reject,
+          })
+          if (!deaf) context.signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+          for (const wake of this.wake.splice(0)) wake()
+        }),
+    })
+    this.tools = [tool('hold', false), tool('hold_deaf', true)]
+  }
+
+  /** The call of this name, once it runs. */
+  async running(name: string): Promise<Held> {
+    for (;;) {
+      const found = this.held.find((one) => one.name === name)
+      if (found) return found
+      await new Promise<void>((resolve) => this.wake.push(resolve))
+    }
+  }
+}
+
+/** A window: opens a session, folds its events, and waits for what it shows. */
+export class Follower {
+  view: SessionView
+  readonly events: SessionEvent[] = []
+  private readonly ended = new AbortController()
+  private wake: (() => void)[] = []
+
+  private constructor(view: SessionView) {
+    this.view = view
+  }
+
+  static async open(sessions: Sessions, id: string): Promise<Follower> {
+    const follower = new Follower(await sessions.open(id))
+    void follower.read(sessions, id)
+    return follower
+  }
+
+  get items(): readonly Item[] {
+    return this.view.items
+  }
+
+  itemsOf<K extends Item['kind']>(kind: K): ItemOf<K>[] {
+    return this.view.items.filter((item) => item.kind === kind) as ItemOf<K>[]
+  }
+
+  of<T extends SessionEvent['type']>(type: T): Extract<SessionEvent, { type: T }>[] {
+    return this.events.filter((event) => event.type === type) as Extract<SessionEvent, { type: T }>[]
+  }
+
+  /** Resolves once `test` holds of the view; the limit is the test's own. */
+  async until(test: (view: SessionView) => unknown): Promise<SessionView> {
+    while (!test(this.view)) await new Promise<void>((resolve) => this.wake.push(resolve))
+    return this.view
+  }
+
+  async event<T extends SessionEvent['type']>(
+    type: T,
+    test: (event: Extract<SessionEvent, { type: T }>) => boolean = () => true,
+  ): Promise<Extract<SessionEvent, { type: T }>> {
+    for (;;) {
+      const found = this.of(type).find(test)
+      if (found) return found
+      await new Promise<void>((resolve) => this.wake.push(resolve))
+    }
+  }
+
+  settled(turnId: string): Promise<Extract<StoredEvent, { type: 'turn.settled' }>> {
+    return this.event('turn.settled', (event) => event.turnId === turnId)
+  }
+
+  stop(): void {
+    this.ended.abort()
+  }
+
+  private async read(sessions: Sessions, id: string): Promise<void> {
+    const { header, journalId } = this.view
+    for await (const event of sessions.events(id, header.lastSeq, journalId, this.ended.signal)) {
+      this.events.push(event)
+      if (event.seq !== null) this.view = foldEvent(this.view, event)
+      for (const wake of this.wake.splice(0)) wake()
+    }
+  }
+}
