@@ -341,3 +341,16 @@ export const heavyReplies: Record<string, string> = {
   emphasis: '*'.repeat(5_000),
   brackets: '['.repeat(5_000),
 }
+
+/** A turn that was interrupted while a tool ran, with what waits behind it. */
+export function recoveryView(): SessionView {
+  const settled = settledView()
+  return {
+    ...settled,
+    header: {
+      ...settled.header,
+      queue: { followUps: [{ id: 'f1', text: 'Then update the changelog', attachments: [], createdAt: fixtureStart, revision: 1 }], paused: 'recovery' },
+      recovery: { recoveryId: 'recovery-1', turnId: 'turn-3', status: 'awaiting', reason: 'tool_state_unknown', canContinue: true, attempts: 0, tool: 'npm publish' },
+    },
+  }
+}
