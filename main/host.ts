@@ -108,6 +108,8 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
 
     let closing: Promise<void> | null = null
     async function close(): Promise<void> {
+      // Who comes now waits for the folder instead of getting half of an ending host.
+      local.stop()
       await workbench.dispose()
       await log.flush()
       await local.close()

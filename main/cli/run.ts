@@ -33,16 +33,23 @@ export async function run(args: RunArguments, home: string, output: Output, inte
   try {
     const prompt = await promptOf(args.prompt)
     const [workspace, files] = await Promise.all([folderOf(args.workspace), Promise.all(args.attach.map(readAttachment))])
-    const host = await openHost({ home, kind: 'web', lasting: false, attendance, signal: interrupts.signal })
-    try {
-      await host.announce()
-      const client: ClientContext = { clientId: newId(), kind: 'cli', attendance }
-      const running: Run = { args, output, interrupts, handlers: host.handlers, client }
-      const code = await runIn(running, workspace, prompt, files)
-      await host.alone()
-      return code
-    } finally {
-      await host.close()
+    for (;;) {
+      const host = await openHost({ home, kind: 'web', lasting: false, attendance, signal: interrupts.signal })
+      try {
+        await host.announce()
+        const running: Run = { args, output, interrupts, handlers: host.handlers, client: { clientId: newId(), kind: 'cli', attendance } }
+        const prepared = await prepare(running, workspace, files).catch((error: unknown) => {
+          // The owner ended before anything was asked of a model: whoever owns the folder next is as good.
+          if (host.ended.aborted && !host.owns) return null
+          throw error
+        })
+        if (!prepared) continue
+        const code = prompt.startsWith('!') ? await runOwnCommand(running, prepared.before, prompt.slice(1)) : await runTurn(running, prepared, prompt)
+        await host.alone()
+        return code
+      } finally {
+        await host.close()
+      }
     }
   } catch (error) {
     if (interrupts.signal.aborted && (error as Error).name === 'AbortError') return exitCodes.stopped
@@ -57,16 +64,21 @@ function attendanceOf({ approve = 'ask' }: RunArguments): ClientContext['attenda
   return process.stdin.isTTY && process.stderr.isTTY ? 'attended' : 'fail'
 }
 
-async function runIn(running: Run, workspace: string, prompt: string, files: NamedBytes[]): Promise<number> {
-  const { args, handlers, client } = running
-  const sessionId = await chooseSession(running, workspace)
-  if (prompt.startsWith('!')) return runOwnCommand(running, sessionId, prompt.slice(1))
+type Prepared = { before: SessionView; attachments: Attachment[] }
 
+/** The session as it is before, and the files where its host has them. */
+async function prepare(running: Run, workspace: string, files: NamedBytes[]): Promise<Prepared> {
+  const { handlers, client } = running
+  const sessionId = await chooseSession(running, workspace)
   const attachments: Attachment[] = []
   for (const file of files) attachments.push(await upload(running, file))
-  const before = await handlers.session.open({ sessionId }, client)
+  return { before: await handlers.session.open({ sessionId }, client), attachments }
+}
+
+async function runTurn(running: Run, { before, attachments }: Prepared, text: string): Promise<number> {
+  const { args, handlers, client } = running
   const reply = await handlers.session.submit(
-    { requestId: newId(), sessionId, text: prompt, attachments, whenBusy: 'refuse', ...(args.model === undefined ? {} : { model: args.model }) },
+    { requestId: newId(), sessionId: before.header.id, text, attachments, whenBusy: 'refuse', ...(args.model === undefined ? {} : { model: args.model }) },
     client,
   )
   if (reply.accepted !== 'started') throw new LatheError('turn.busy', 'The message was queued behind a running turn.')
@@ -197,8 +209,8 @@ function noteProgress(event: StoredEvent, output: Output): void {
 }
 
 /** The person's own command (T-25): its output on stdout, exit 0 where it exits 0, else 1 (S-130). */
-async function runOwnCommand({ output, interrupts, handlers, client }: Run, sessionId: string, line: string): Promise<number> {
-  const before = await handlers.session.open({ sessionId }, client)
+async function runOwnCommand({ output, interrupts, handlers, client }: Run, before: SessionView, line: string): Promise<number> {
+  const sessionId = before.header.id
   const { itemId } = await handlers.session.command({ requestId: newId(), sessionId, line }, client)
   const stop = (): void => void handlers.session.stopCommand({ requestId: newId(), sessionId, itemId }, client).catch(() => undefined)
   interrupts.signal.addEventListener('abort', stop, { once: true })

@@ -24,7 +24,12 @@ const socketPathBytesMax = 100
 const Greeting = z.object({ lathe: z.literal(contractVersion), attendance: z.enum(['attended', 'fail', 'deny']) })
 const Welcome = z.object({ lathe: z.number(), instanceId: z.string(), version: z.string() })
 
-export type LocalServer = { readonly endpoint: string; close(): Promise<void> }
+export type LocalServer = {
+  readonly endpoint: string
+  /** Takes no more clients; those that are there stay until `close`. */
+  stop(): void
+  close(): Promise<void>
+}
 
 /** Listens for clients of the data folder `home`; `accept` gets each that greeted rightly. The caller owns the folder. */
 export async function serveLocally(options: {
@@ -57,12 +62,15 @@ export async function serveLocally(options: {
   server.unref()
   if (process.platform !== 'win32') await chmod(endpoint, 0o600)
 
+  const closed = Promise.withResolvers<void>()
+  const stop = (): void => void server.close(() => closed.resolve())
   return {
     endpoint,
+    stop,
     async close() {
-      const closed = new Promise((resolve) => server.close(resolve))
+      stop()
       for (const socket of clients) socket.destroy()
-      await closed
+      await closed.promise
     },
   }
 }

@@ -46,7 +46,7 @@ export type WebHostOptions = {
   now?: () => number
 }
 
-type Answer = { status: number; body?: unknown; file?: PageFile; headers?: Record<string, string> }
+type Answer = { status: number; body?: unknown; file?: PageFile }
 
 const refusals: Readonly<Record<number, string>> = {
   401: 'A token is needed.',
@@ -133,12 +133,18 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, body, file, headers } = await answer(request)
+    const { status, body, file } = await answer(request)
     // What was not read of a refused body is not waited for.
     if (status >= 400) response.shouldKeepAlive = false
-    response.writeHead(status, { ...pageHeaders, ...headers, 'content-type': file?.mediaType ?? 'application/json' })
-    if (file) await pipeline(createReadStream(file.path), response)
-    else response.end(JSON.stringify(body))
+    const headers = { ...pageHeaders, 'content-type': file?.mediaType ?? 'application/json' }
+    if (file) {
+      response.writeHead(status, headers)
+      await pipeline(createReadStream(file.path), response)
+    } else {
+      const text = JSON.stringify(body)
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
+      response.end(text)
+    }
   }
 
   const upgrading = new WebSocketServer({ noServer: true, maxPayload: frameBytesMax, perMessageDeflate: false, clientTracking: true })
