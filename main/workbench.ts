@@ -97,6 +97,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
   const environment = createEnvironment({
     host: process.env,
+    // Shells count themselves in SHLVL; what a desktop starts by itself has none.
+    startedFromShell: process.env['SHLVL'] !== undefined && kind !== 'desktop',
     settings: () => ({ denied: keyVariables(providers), passed: names(config.content['exec.passEnv']), added: {} }),
     notice: (text) => log.warn(text),
   })

@@ -25,6 +25,8 @@ export type EnvironmentOptions = {
   settings(workspace: string): EnvironmentSettings
   /** Told once when the login shell could not be read (X-104). */
   notice?(text: string): void
+  /** The host's own environment is a shell's already: a login shell would only cost time (K-28 is about starts without one). */
+  startedFromShell?: boolean
   /** The login shell; default `SHELL`, else the account's. */
   loginShell?: string
   /** Milliseconds the login shell may take; default 10,000. */
@@ -51,7 +53,12 @@ const neverPassed = /^(ELECTRON_.*|LATHE_(?!HOME$).*|NODE_OPTIONS|BASH_ENV|ENV)$
 const shellsOwn = new Set(['_', 'SHLVL', 'PWD', 'OLDPWD'])
 
 const nonInteractive: Env = {
-  PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', PYTHONUNBUFFERED: '1',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  MANPAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_EDITOR: 'true',
+  PYTHONUNBUFFERED: '1',
 }
 
 /** Starts reading the login shell at once; whoever asks meanwhile waits for it (X-105). */
@@ -61,11 +68,13 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
   let base = readBase()
 
   async function readBase(): Promise<Env> {
-    if (platform === 'win32') return host
+    if (platform === 'win32' || options.startedFromShell) return host
     try {
       return await readLoginShell(options, host)
     } catch (error) {
-      options.notice?.(`The environment of your login shell could not be read (${(error as Error).message}). Programs it sets up may not be found.`)
+      options.notice?.(
+        `The environment of your login shell could not be read (${(error as Error).message}). Programs it sets up may not be found.`,
+      )
       const home = options.home ?? homedir()
       const path = [host['PATH'] ?? '', '/usr/local/bin', '/opt/homebrew/bin', join(home, '.local/bin')]
       return { ...host, PATH: path.filter(Boolean).join(delimiter) }
@@ -99,7 +108,12 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
         LATHE_WORKSPACE: workspace,
       }),
     forTerminal: ({ terminalId, workspace }) =>
-      forWorkspace(workspace, { TERM: 'xterm-256color', COLORTERM: 'truecolor', TERM_PROGRAM: 'lathe', LATHE_TERMINAL_ID: terminalId }),
+      forWorkspace(workspace, {
+        TERM: 'xterm-256color',
+        COLORTERM: 'truecolor',
+        TERM_PROGRAM: 'lathe',
+        LATHE_TERMINAL_ID: terminalId,
+      }),
     async reload() {
       base = readBase()
       await base
@@ -121,10 +135,19 @@ async function readLoginShell(options: EnvironmentOptions, host: Env): Promise<E
   // `env -0` is not everywhere; without it a value with a line feed is put together again by its lines.
   const script = `printf %s ${mark}; command env -0 2>/dev/null || command env; printf %s ${mark}`
   // The C shells take `-l` only by itself.
-  const args = /^t?csh$/.test(basename(file)) ? ['-i', '-c', script.replace(/command |2>\/dev\/null /g, '')] : ['-i', '-l', '-c', script]
+  const args = /^t?csh$/.test(basename(file))
+    ? ['-i', '-c', script.replace(/command |2>\/dev\/null /g, '')]
+    : ['-i', '-l', '-c', script]
   const env = Object.fromEntries(Object.entries(host).filter(([name]) => !neverPassed.test(name)))
   const cwd = options.home ?? homedir()
-  const { stdout } = await runCommand({ file, args, cwd, env, timeoutMs: options.limitMs ?? 10_000, maxBytes: 4 * 1024 * 1024 })
+  const { stdout } = await runCommand({
+    file,
+    args,
+    cwd,
+    env,
+    timeoutMs: options.limitMs ?? 10_000,
+    maxBytes: 4 * 1024 * 1024,
+  })
   const printed = stdout.toString('utf8').split(mark)
   if (printed.length !== 3) throw new Error(`${file} printed no environment`)
   return parseEnvironment(printed[1]!)
@@ -136,7 +159,8 @@ export function parseEnvironment(printed: string): Env {
   const env: Env = {}
   for (const entry of entries) {
     const at = entry.indexOf('=')
-    if (at > 0) env[entry.slice(0, at)] = printed.includes('\0') ? entry.slice(at + 1) : entry.slice(at + 1).replace(/\n$/, '')
+    if (at > 0)
+      env[entry.slice(0, at)] = printed.includes('\0') ? entry.slice(at + 1) : entry.slice(at + 1).replace(/\n$/, '')
   }
   return env
 }
