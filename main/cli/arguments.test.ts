@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { LatheError } from '../../preload/contract/errors.ts'
+import { parseArguments } from './arguments.ts'
+
+test('run takes its options in any order, and a prompt that is a dash or looks like an option after --', () => {
+  expect(parseArguments(['run', '--json', '--attach', 'a', 'fix it', '--attach', 'b', '--timeout', '1.5', '--approve', 'none'])).toMatchObject({
+    command: 'run', json: true, attach: ['a', 'b'], timeout: 1_500, approve: 'none', prompt: 'fix it', continue: false,
+  })
+  expect(parseArguments(['run', '-'])).toMatchObject({ prompt: '-' })
+  expect(parseArguments(['run', '--', '--help'])).toMatchObject({ command: 'run', prompt: '--help' })
+  expect(parseArguments(['run', '--help'])).toMatchObject({ command: 'help' })
+})
+
+test('S-125 --session and --continue together, and every other wrong use, is request.invalid in one sentence', () => {
+  for (const [words, sentence] of [
+    [['run', '--session', 'x', '--continue', 'p'], '--session and --continue exclude each other.'],
+    [['run'], 'PROMPT is missing.'],
+    [['run', 'fix', 'it'], 'PROMPT must be one argument; put it in quotes.'],
+    [['run', '--approve', 'yes', 'p'], '--approve is one of ask, edits, all, none, not "yes".'],
+    [['run', '--timeout', '0', 'p'], /^--timeout is a number/],
+    [['run', '--tiemout', '5', 'p'], /^Unknown option '--tiemout'/],
+    [['run', '--model'], /--model/],
+    [['serve', '--port', '80000'], /^--port is a number from 0 to 65535/],
+    [['serve', '--port', '1.5'], '--port is a whole number, not "1.5".'],
+    [['serve', 'now'], '"now" is one word too many.'],
+    [['sessions'], 'What of sessions? list, show, export, delete or search.'],
+    [['sessions', 'shwo'], 'There is no "sessions shwo".'],
+    [['sessions', 'show'], 'ID is missing.'],
+    [['sessions', 'export', 'x', '--exact'], '--exact is for --format json.'],
+    [['rnu'], 'There is no command "rnu".'],
+    [[], 'A command is missing.'],
+  ] as const) {
+    expect(() => parseArguments(words), words.join(' ')).toThrow(expect.objectContaining({ code: 'request.invalid', hint: 'See `lathe --help`.' }))
+    expect(() => parseArguments(words)).toThrow(sentence)
+  }
+})
+
+test('any words are either arguments or request.invalid', () => {
+  const word = fc.oneof(fc.constantFrom('run', 'serve', 'sessions', 'doctor', 'list', '--json', '--port', '--', '-', '--limit=3', '--session'), fc.string())
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 6 }), (words) => {
+      try {
+        expect(parseArguments(words).command).toBeTypeOf('string')
+      } catch (error) {
+        expect(error).toBeInstanceOf(LatheError)
+        expect((error as LatheError).code).toBe('request.invalid')
+      }
+    }),
+  )
+})
