@@ -3,15 +3,32 @@
  * judged by itself, also inside wrappers and code given to a shell, so nothing rides on an allowance for its neighbour.
  * Judging decides what to ask; it is no sandbox.
  */
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { FilePath } from '../files/paths.ts'
 import type { Effect } from '../tools/tool.ts'
 import {
-  harmlessVariable, type Interpreter, interpreters, looseWrappers, meaningChanging, neverAutomaticCommands, type Options, posixShells, readOnlyCommands, readOnlyGit, wrappers,
+  harmlessVariable,
+  interpreters,
+  looseWrappers,
+  neverAutomaticCommands,
+  posixShells,
+  readOnlyCommands,
+  readOnlyGit,
+  wrappers,
 } from './command-kinds.ts'
-import { ForkBomb, type Part, parseShell, type Redirect, type SimpleCommand } from './shell-grammar.ts'
+import {
+  afterEquals,
+  changesMeaning,
+  dynamicWord,
+  givenCode,
+  literalWord,
+  programName,
+  readOptions,
+} from './command-options.ts'
+import { deviceReason, forbiddenReason } from './forbidden-commands.ts'
+import { parseInThread } from './shell-parser.ts'
+import { ForkBomb, type Part, type Redirect, type SimpleCommand } from './shell-grammar.ts'
 import { Opaque, type Word } from './shell-words.ts'
 
 export type ResolvedPath = Pick<FilePath, 'real' | 'inside' | 'writable' | 'secret' | 'protected' | 'kind'>
@@ -40,18 +57,19 @@ const foldersMax = 8
 
 const devices = /^\/dev\/(null|stdin|stdout|stderr|tty|fd\/\d+)$/
 const inputDevices = /^\/dev\/(zero|random|urandom)$/
-const blockDevice = /^\/dev\/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|loop|dm-|md|mapper\/)/
 
 /**
  * The effects of a command, in the order of its parts. Never throws: what cannot be understood is one opaque command,
  * which asks each time (Z-58).
  */
 export async function commandEffects(command: string, setting: CommandSetting): Promise<Effect[]> {
-  if (setting.shell !== 'bash' && setting.shell !== 'sh') return [opaqueCommand(command, `commands of ${setting.shell} are not taken apart`)]
+  if (setting.shell !== 'bash' && setting.shell !== 'sh')
+    return [opaqueCommand(command, `commands of ${setting.shell} are not taken apart`)]
   try {
     return await new Judge(setting).script(command, 0)
   } catch (error) {
-    if (error instanceof ForkBomb) return [{ kind: 'forbidden', reason: 'It starts itself over and over until the machine stands still.' }]
+    if (error instanceof ForkBomb)
+      return [{ kind: 'forbidden', reason: 'It starts itself over and over until the machine stands still.' }]
     return [opaqueCommand(command, error instanceof Opaque ? error.message : 'it could not be checked')]
   }
 }
@@ -64,7 +82,14 @@ export function commandAddresses(command: string): string[] {
 /** What is always asked is looked for even in text that was not understood. */
 function opaqueCommand(text: string, reason: string): CommandEffect {
   const elevated = [...neverAutomaticCommands].find((name) => new RegExp(`(^|[^\\w.-])${name}(?![\\w-])`).test(text))
-  return { kind: 'command', words: [], text, readOnly: false, opaque: reason, ...(elevated ? { neverAutomatic: elevationReason(elevated) } : {}) }
+  return {
+    kind: 'command',
+    words: [],
+    text,
+    readOnly: false,
+    opaque: reason,
+    ...(elevated ? { neverAutomatic: elevationReason(elevated) } : {}),
+  }
 }
 
 function elevationReason(name: string): string {
@@ -87,7 +112,7 @@ class Judge {
 
   async script(text: string, depth: number): Promise<Effect[]> {
     if (depth > depthMax) throw new Opaque('it is nested too deep')
-    const parts = await parseShell(text, this.#setting.home)
+    const parts = await parseInThread(text, this.#setting.home)
     if (parts.length === 0) throw new Opaque('it holds no command')
     const effects: Effect[] = []
     for (const part of parts) effects.push(...(await this.#part(part, depth)))
@@ -108,16 +133,27 @@ class Judge {
   async #command(words: Word[], text: string, reached: Reached): Promise<Effect[]> {
     const program = words[0]
     const own = (more: Partial<CommandEffect> = {}): CommandEffect => ({
-      kind: 'command', words: words.map((word) => word.literal), text, readOnly: false, ...(reached.opaque ? { opaque: reached.opaque } : {}), ...more,
+      kind: 'command',
+      words: words.map((word) => word.literal),
+      text,
+      readOnly: false,
+      ...(reached.opaque ? { opaque: reached.opaque } : {}),
+      ...more,
     })
     if (!program) return [own()]
-    if (program.literal === null || program.literal === '') return [own({ opaque: 'which program it runs is only known when it runs' })]
+    if (program.literal === null || program.literal === '')
+      return [own({ opaque: 'which program it runs is only known when it runs' })]
     const name = programName(program.literal)
-    const forbidden = await this.#forbidden(name, words)
+    const folders = this.#folders ?? [this.#setting.folder]
+    const forbidden = await forbiddenReason(name, words, { ...this.#setting, folders })
     if (forbidden) return [{ kind: 'forbidden', reason: forbidden }]
 
     const operands = await this.#secretOperands(words.slice(1))
-    const never = this.#neverAutomatic(name, words) ?? (operands.some((effect) => effect.kind === 'read' && !effect.inside && effect.secret) ? 'It names a store of credentials.' : undefined)
+    const never =
+      this.#neverAutomatic(name, words) ??
+      (operands.some((effect) => effect.kind === 'read' && !effect.inside && effect.secret)
+        ? 'It names a store of credentials.'
+        : undefined)
     const flags = never ? { neverAutomatic: never } : {}
     if (changesMeaning(name, words)) {
       const code = name === 'eval' ? await this.#code(words.slice(1), reached) : []
@@ -125,16 +161,22 @@ class Judge {
     }
     if (name === 'find') return [...operands, own(flags), ...(await this.#find(words, text, reached))]
     if (name === 'watch') return [...operands, own(flags), ...(await this.#watch(words, reached))]
-    if (Object.hasOwn(wrappers, name)) return [...operands, own(flags), ...(await this.#wrapped(name, words, text, reached))]
+    if (Object.hasOwn(wrappers, name))
+      return [...operands, own(flags), ...(await this.#wrapped(name, words, text, reached))]
 
     const language = name.replace(/[\d.]+$/, '')
     const interpreter = Object.hasOwn(interpreters, language) ? interpreters[language] : undefined
     if (interpreter) {
       const code = givenCode(words, interpreter, reached.fed)
       const inner = code?.text && posixShells.has(name) ? await this.#code([code.text], reached) : []
-      return [...operands, ...inner, own({ ...(code ? { opaque: reached.opaque ?? `"${name}" is given code` } : {}), ...flags })]
+      return [
+        ...operands,
+        ...inner,
+        own({ ...(code ? { opaque: reached.opaque ?? `"${name}" is given code` } : {}), ...flags }),
+      ]
     }
-    if (name === 'cd') return [...(await this.#folderRead(words[1])), ...(words.length > 2 || reached.opaque ? [own(flags)] : [])]
+    if (name === 'cd')
+      return [...(await this.#folderRead(words[1])), ...(words.length > 2 || reached.opaque ? [own(flags)] : [])]
     const reads = program.literal === name && !reached.opaque ? await this.#readOnly(name, words) : null
     if (reads) return [...reads, own({ readOnly: !never && reads.length === 0, ...flags })]
     return [...operands, own(flags)]
@@ -168,11 +210,16 @@ class Judge {
     for (let at = 1; at < words.length; at += 1) {
       const option = words[at]!.literal
       if (option === null) effects.push(this.#innerOpaque(text, 'what "find" does is only known when it runs'))
-      if (option === '-delete') for (const start of starts.length > 0 ? starts : [literalWord('.')]) effects.push(...(await this.#write(start, 'delete')))
-      if (/^-f(print|print0|printf|ls)$/.test(option ?? '') && words[at + 1]) effects.push(...(await this.#write(words[at + 1]!, 'create')))
+      if (option === '-delete')
+        for (const start of starts.length > 0 ? starts : [literalWord('.')])
+          effects.push(...(await this.#write(start, 'delete')))
+      if (/^-f(print|print0|printf|ls)$/.test(option ?? '') && words[at + 1])
+        effects.push(...(await this.#write(words[at + 1]!, 'create')))
       if (/^-(exec|execdir|ok|okdir)$/.test(option ?? '')) {
         const end = words.findIndex((word, index) => index > at && (word.literal === ';' || word.literal === '+'))
-        const inner = words.slice(at + 1, end < 0 ? undefined : end).map((word) => (word.literal?.includes('{}') ? dynamicWord() : word))
+        const inner = words
+          .slice(at + 1, end < 0 ? undefined : end)
+          .map((word) => (word.literal?.includes('{}') ? dynamicWord() : word))
         effects.push(...(await this.#nested(inner, reached)))
       }
     }
@@ -181,8 +228,19 @@ class Judge {
 
   /** `watch` hands its operands, joined, to a shell. */
   async #watch(words: Word[], reached: Reached): Promise<Effect[]> {
-    const read = readOptions(words.slice(1), { flags: 'bcdegprtwx', valued: 'nq', long: 'beep color differences errexit chgexit precise no-title exec', longValued: 'interval equexit' }, true)
-    return read === null ? [this.#innerOpaque('watch', 'the options of "watch" are not understood')] : this.#code(read.operands, reached)
+    const read = readOptions(
+      words.slice(1),
+      {
+        flags: 'bcdegprtwx',
+        valued: 'nq',
+        long: 'beep color differences errexit chgexit precise no-title exec',
+        longValued: 'interval equexit',
+      },
+      true,
+    )
+    return read === null
+      ? [this.#innerOpaque('watch', 'the options of "watch" are not understood')]
+      : this.#code(read.operands, reached)
   }
 
   async #nested(words: Word[], reached: Reached): Promise<Effect[]> {
@@ -193,7 +251,8 @@ class Judge {
   /** Words that a shell reads once more. Where they are not known, nothing can be said of them. */
   async #code(words: Word[], reached: Reached): Promise<Effect[]> {
     const text = words.map((word) => word.literal)
-    if (text.includes(null)) return [this.#innerOpaque(words.map((word) => word.raw).join(' '), 'its code is only known when it runs')]
+    if (text.includes(null))
+      return [this.#innerOpaque(words.map((word) => word.raw).join(' '), 'its code is only known when it runs')]
     const code = text.join(' ')
     return code.trim() === '' ? [] : this.script(code, reached.depth + 1)
   }
@@ -203,7 +262,9 @@ class Judge {
   }
 
   #neverAutomatic(name: string, words: Word[]): string | undefined {
-    const elevated = looseWrappers.has(name) ? words.map((word) => programName(word.literal ?? '')).find((word) => neverAutomaticCommands.has(word)) : name
+    const elevated = looseWrappers.has(name)
+      ? words.map((word) => programName(word.literal ?? '')).find((word) => neverAutomaticCommands.has(word))
+      : name
     return elevated !== undefined && neverAutomaticCommands.has(elevated) ? elevationReason(elevated) : undefined
   }
 
@@ -213,9 +274,11 @@ class Judge {
   async #redirect(redirect: Redirect): Promise<Effect[]> {
     const { target, access } = redirect
     const literal = target.literal
-    if (literal !== null && (devices.test(literal) || (process.platform === 'win32' && /^nul$/i.test(literal)))) return []
+    if (literal !== null && (devices.test(literal) || (process.platform === 'win32' && /^nul$/i.test(literal))))
+      return []
     if (access === 'read' && literal !== null && inputDevices.test(literal)) return []
-    if (access !== 'read' && literal !== null && blockDevice.test(literal)) return [{ kind: 'forbidden', reason: `It writes to the block device ${literal}.` }]
+    const device = access === 'read' || literal === null ? null : deviceReason(literal)
+    if (device !== null) return [{ kind: 'forbidden', reason: device }]
     const reads = access === 'read' || access === 'both' ? await this.#read(target) : []
     const writes = access === 'read' ? [] : await this.#write(target, access === 'append' ? 'edit' : 'create')
     return [...reads, ...writes]
@@ -224,16 +287,28 @@ class Judge {
   async #read(word: Word): Promise<Effect[]> {
     const found = await this.#resolve(word)
     if (found === null) return [{ kind: 'read', path: word.raw, inside: false, secret: false }]
-    return found.map((path): Effect => ('forbidden' in path ? { kind: 'forbidden', reason: path.forbidden } : { kind: 'read', path: path.real, inside: path.inside, secret: path.secret }))
+    return found.map((path): Effect =>
+      'forbidden' in path
+        ? { kind: 'forbidden', reason: path.forbidden }
+        : { kind: 'read', path: path.real, inside: path.inside, secret: path.secret },
+    )
   }
 
   async #write(word: Word, change: 'create' | 'edit' | 'delete'): Promise<Effect[]> {
     const found = await this.#resolve(word)
-    if (found === null) return [{ kind: 'write', path: word.raw, inside: false, change, protected: false, secret: false }]
+    if (found === null)
+      return [{ kind: 'write', path: word.raw, inside: false, change, protected: false, secret: false }]
     return found.map((path): Effect => {
       if ('forbidden' in path) return { kind: 'forbidden', reason: path.forbidden }
       const { real, secret, kind } = path
-      return { kind: 'write', path: real, inside: path.inside && path.writable, change: change === 'create' && kind !== 'missing' ? 'edit' : change, protected: path.protected, secret }
+      return {
+        kind: 'write',
+        path: real,
+        inside: path.inside && path.writable,
+        change: change === 'create' && kind !== 'missing' ? 'edit' : change,
+        protected: path.protected,
+        secret,
+      }
     })
   }
 
@@ -298,7 +373,8 @@ class Judge {
     if (!options || this.#folders === null) return null
     const read = readOptions(rest, options)
     if (read === null) return null
-    const searches = (name === 'rg' || name === 'grep') && !read.seen.has('e') && !read.seen.has('regexp') && !read.seen.has('files')
+    const searches =
+      (name === 'rg' || name === 'grep') && !read.seen.has('e') && !read.seen.has('regexp') && !read.seen.has('files')
     const operands = searches ? read.operands.slice(1) : read.operands
     const effects: Effect[] = []
     for (const operand of operands) {
@@ -306,11 +382,15 @@ class Judge {
       const colon = name === 'git' && operand.path !== null ? operand.path.indexOf(':') : -1
       for (const word of colon < 0 ? [operand] : [operand, { ...operand, path: operand.path!.slice(colon + 1) }]) {
         if (word.path === null || word.glob) return null
-        if (word.path !== '') effects.push(...(await this.#read(word)).filter((effect) => effect.kind !== 'read' || !effect.inside || effect.secret))
+        if (word.path !== '')
+          effects.push(
+            ...(await this.#read(word)).filter((effect) => effect.kind !== 'read' || !effect.inside || effect.secret),
+          )
       }
     }
     // Without operands it looks at the folder it stands in.
-    if (operands.length === 0) effects.push(...(await this.#read(literalWord('.'))).filter((effect) => effect.kind !== 'read' || !effect.inside))
+    if (operands.length === 0)
+      effects.push(...(await this.#read(literalWord('.'))).filter((effect) => effect.kind !== 'read' || !effect.inside))
     return effects
   }
 
@@ -320,147 +400,17 @@ class Judge {
     const changes = (word: string | null | undefined): boolean => /^(cd|pushd|popd)$/.test(word ?? '')
     if (!changes(name) && !(Object.hasOwn(wrappers, name) && part.words.some((word) => changes(word.literal)))) return
     const target = part.words.length === 1 ? this.#setting.home : part.words[1]!.path
-    const known = name === 'cd' && part.words.length <= 2 && !part.repeated && target !== null && !part.words[1]?.glob && !/^[-~]/.test(target)
+    const known =
+      name === 'cd' &&
+      part.words.length <= 2 &&
+      !part.repeated &&
+      target !== null &&
+      !part.words[1]?.glob &&
+      !/^[-~]/.test(target)
     if (!known || this.#folders === null) this.#folders = null
     else {
       this.#folders = [...new Set([...this.#folders.map((folder) => resolve(folder, target)), ...this.#folders])]
       if (this.#folders.length > foldersMax) this.#folders = null
     }
   }
-
-  // --- never allowed ---
-
-  /** Z-70: a sentence saying why, or null. */
-  async #forbidden(name: string, words: Word[]): Promise<string | null> {
-    if (/^(shutdown|reboot|halt|poweroff)$/.test(name)) return 'It would turn off or restart the machine.'
-    if (name === 'systemctl' && words.some((word) => /^(poweroff|reboot|halt|kexec)$/.test(word.literal ?? ''))) return 'It would turn off or restart the machine.'
-    if (/^(mkfs(\..+)?|fdisk|sfdisk|wipefs)$/.test(name)) return 'It would overwrite a disk.'
-    if (name === 'format' && /^[a-z]:/i.test(words[1]?.literal ?? '')) return 'It would overwrite a disk.'
-    if (name === 'diskutil' && /^(erase|zero|secureErase|partition)/i.test(words[1]?.literal ?? '')) return 'It would overwrite a disk.'
-    const device = writtenTo(name, words).find((target) => blockDevice.test(target))
-    if (device) return `It would write to the block device ${device}.`
-
-    const options = words.slice(1).filter((word) => word.path === null || word.path.startsWith('-'))
-    const recursive = options.some((word) => word.literal === null || /^-[A-Za-z]*[rR]/.test(word.literal) || (word.literal.length > 3 && '--recursive'.startsWith(word.literal)))
-    const deletes = name === 'rm' ? recursive : name === 'find' && (words.some((word) => word.literal === '-delete') || words.some((word) => programName(word.literal ?? '') === 'rm'))
-    if (!deletes && !(/^(chmod|chown|chgrp)$/.test(name) && recursive)) return null
-    for (const word of words.slice(1)) {
-      const kept = word.path === null ? null : await this.#mustStay(word.path)
-      if (kept) return deletes ? `It would delete ${kept} and everything in it.` : `It would change the rights of everything in ${kept}.`
-    }
-    return null
-  }
-
-  /** `/`, a drive, the home, the data folder or the workspace's parent, anything above them, or all that is in one of them. */
-  async #mustStay(path: string): Promise<string | null> {
-    const everything = /(^|\/)(\*|\.\*|\{\*,\.\*\}|\.\[!\.\]\*)$/.exec(path)
-    const folder = everything ? path.slice(0, everything.index) || (path.startsWith('/') ? '/' : '.') : path
-    const { home, dataFolder, workspace } = this.#setting
-    const kept = [home, dataFolder, dirname(workspace)]
-    for (const base of this.#folders ?? [this.#setting.folder]) {
-      const target = resolve(base, folder)
-      // A link by itself is removed without harm; what is behind it is not.
-      const real = everything || /\/\.?$/.test(path) ? await realpath(target).catch(() => target) : target
-      for (const one of [target, real]) {
-        if (/^([A-Za-z]:)?[/\\]$/.test(one)) return one
-        const lost = kept.find((root) => root === one || root.startsWith(one + '/'))
-        if (lost !== undefined) return one
-      }
-    }
-    return null
-  }
-}
-
-function programName(word: string): string {
-  return basename(word.replaceAll('\\', '/')).replace(/\.(exe|cmd|bat)$/i, '')
-}
-
-function literalWord(literal: string): Word {
-  return { raw: literal, literal, path: literal, glob: false }
-}
-
-function dynamicWord(): Word {
-  return { raw: '{}', literal: null, path: null, glob: false }
-}
-
-/** `--file=PATH` as the path. */
-function afterEquals(word: Word): Word | null {
-  const at = word.path!.indexOf('=')
-  return at < 0 ? null : { ...word, path: word.path!.slice(at + 1) }
-}
-
-/**
- * Takes options and operands apart; null where an option is not one of the known, or a word may turn out to be one.
- * `leading`: options end at the first operand, as they do for wrappers.
- */
-function readOptions(words: Word[], options: Options, leading = false): { operands: Word[]; seen: Set<string> } | null {
-  const known = { long: new Set(options.long?.split(' ')), valued: new Set(options.longValued?.split(' ')) }
-  const operands: Word[] = []
-  const seen = new Set<string>()
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at]!
-    const text = word.literal
-    // Words from `~` and `$HOME` on are paths; of others nobody knows what they will be.
-    if (text === null && (word.path === null || !/^[/~]/.test(word.path))) {
-      if (!leading) return null
-      return { operands: [...operands, ...words.slice(at)], seen }
-    }
-    if (text === '--') return { operands: [...operands, ...words.slice(at + 1)], seen }
-    if (text === null || !text.startsWith('-') || text === '-') {
-      if (leading) return { operands: words.slice(at), seen }
-      operands.push(word)
-      continue
-    }
-    if (text.startsWith('--')) {
-      const [name, value] = text.slice(2).split(/=(.*)/s) as [string, string | undefined]
-      if (!known.long.has(name) && !known.valued.has(name)) return null
-      seen.add(name)
-      if (known.valued.has(name) && value === undefined) at += 1
-      continue
-    }
-    if (options.numeric && /^-\d+$/.test(text)) continue
-    for (let letter = 1; letter < text.length; letter += 1) {
-      const option = text[letter]!
-      seen.add(option)
-      if (options.flags?.includes(option)) continue
-      if (options.attached?.includes(option)) break
-      if (!options.valued?.includes(option)) return null
-      if (letter === text.length - 1) at += 1
-      break
-    }
-  }
-  return { operands, seen }
-}
-
-/** Builtins after which words and names no longer mean what they say, or that evaluate their arguments. */
-function changesMeaning(name: string, words: Word[]): boolean {
-  const given = words.slice(1).map((word) => word.literal ?? '')
-  if (name === 'set') return !given.every((word) => /^[-+][euxo]+$|^pipefail$/.test(word))
-  if (name === 'printf') return given[0] === '-v'
-  if (/^(test|\[|\[\[)$/.test(name)) return given.includes('-v')
-  return meaningChanging.has(name)
-}
-
-/** Operands a program writes to as they are, where that program is used to write to disks. */
-function writtenTo(name: string, words: Word[]): string[] {
-  const operands = words.slice(1).map((word) => word.literal ?? '')
-  if (name === 'dd') return operands.filter((word) => word.startsWith('of=')).map((word) => word.slice(3))
-  if (/^(tee|shred|mkswap|truncate)$/.test(name)) return operands
-  return /^(cp|mv|install)$/.test(name) ? operands.slice(-1) : []
-}
-
-/** Code an interpreter is given by option, or by its input where it has no script; null where it runs a script file. */
-function givenCode(words: Word[], interpreter: Interpreter, fed: boolean): { text?: Word | undefined } | null {
-  for (let at = 1; at < words.length; at += 1) {
-    const text = words[at]!.literal
-    if (text === null || text === '-') return {}
-    if (text === '--') return at + 1 < words.length ? null : {}
-    if (!text.startsWith('-')) return null
-    if (interpreter.long?.test(text)) return {}
-    if (interpreter.longValued?.test(text)) at += 1
-    if (text.startsWith('--')) continue
-    if ([...interpreter.code].some((letter) => text.includes(letter))) return { text: words.slice(at + 1).find((word) => !/^[-+]/.test(word.literal ?? '')) }
-    if (interpreter.valued?.includes(text.at(-1)!)) at += 1
-  }
-  return fed || !words.some((word) => /^--?(v|version|h|help|V)$/.test(word.literal ?? '')) ? {} : null
 }

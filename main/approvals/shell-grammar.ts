@@ -30,8 +30,8 @@ export class ForkBomb extends Error {}
 
 export const commandBytesMax = 16 * 1024
 export const simpleCommandsMax = 200
-/** The longest the parser may hold the loop; ordinary commands take a tenth of a millisecond. */
-const parseMs = 50
+/** Ordinary commands take a tenth of a millisecond; hostile ones of 16 KiB were seen to take a hundred. */
+const parseMs = 1_000
 
 let loading: Promise<Parser> | null = null
 
@@ -58,7 +58,8 @@ async function load(): Promise<Parser> {
 export async function parseShell(source: string, home: string): Promise<Part[]> {
   if (Buffer.byteLength(source) > commandBytesMax) throw new Opaque('it is longer than 16 KiB')
   // The grammar and the shell disagree about control characters and blanks outside ASCII.
-  if (/[\x00-\x08\x0b-\x1f\x7f-\x9f]|[^\P{White_Space}\t\n ]/u.test(source)) throw new Opaque('it holds control characters or unusual blanks')
+  if (/[\x00-\x08\x0b-\x1f\x7f-\x9f]|[^\P{White_Space}\t\n ]/u.test(source))
+    throw new Opaque('it holds control characters or unusual blanks')
   const parser = await loadParser()
   const began = performance.now()
   const tree = parser.parse(source, null, { progressCallback: () => performance.now() - began > parseMs })
@@ -79,9 +80,40 @@ export async function parseShell(source: string, home: string): Promise<Part[]> 
 type Place = { fed: boolean; repeated: boolean }
 
 const substitutions = new Set(['command_substitution', 'process_substitution'])
-const holes = new Set([...substitutions, 'simple_expansion', 'expansion', 'arithmetic_expansion', 'ansi_c_string', 'translated_string'])
-const wordParts = new Set([...holes, 'word', 'number', 'string', 'string_content', 'raw_string', 'concatenation', 'brace_expression', 'variable_name', 'special_variable_name', 'extglob_pattern', 'regex'])
-const branches = new Set(['program', 'list', 'compound_statement', 'if_statement', 'elif_clause', 'else_clause', 'do_group', 'negated_command', 'subshell', 'variable_assignments'])
+const holes = new Set([
+  ...substitutions,
+  'simple_expansion',
+  'expansion',
+  'arithmetic_expansion',
+  'ansi_c_string',
+  'translated_string',
+])
+const wordParts = new Set([
+  ...holes,
+  'word',
+  'number',
+  'string',
+  'string_content',
+  'raw_string',
+  'concatenation',
+  'brace_expression',
+  'variable_name',
+  'special_variable_name',
+  'extglob_pattern',
+  'regex',
+])
+const branches = new Set([
+  'program',
+  'list',
+  'compound_statement',
+  'if_statement',
+  'elif_clause',
+  'else_clause',
+  'do_group',
+  'negated_command',
+  'subshell',
+  'variable_assignments',
+])
 const loops = new Set(['while_statement', 'for_statement'])
 
 /** Forms of `${...}` that neither assign, nor evaluate arithmetic, nor expand what a variable holds once more. */
@@ -103,7 +135,8 @@ class TreeReader {
   }
 
   read(root: Node): void {
-    if (!blanks.test(this.#source.slice(0, root.startIndex)) || !blanks.test(this.#source.slice(root.endIndex))) throw new Opaque('a part of it was not understood')
+    if (!blanks.test(this.#source.slice(0, root.startIndex)) || !blanks.test(this.#source.slice(root.endIndex)))
+      throw new Opaque('a part of it was not understood')
     this.#statement(root, { fed: false, repeated: false })
   }
 
@@ -138,7 +171,8 @@ class TreeReader {
     const inside = { ...place, repeated: true }
     const variable = node.childForFieldName('variable')
     // A loop sets its variable: one that means something to programs is as good as an assignment.
-    if (variable && !/^[a-z][a-z0-9]{0,15}$/.test(variable.text)) this.#add({ words: [], node: variable, assigned: [variable.text] }, inside)
+    if (variable && !/^[a-z][a-z0-9]{0,15}$/.test(variable.text))
+      this.#add({ words: [], node: variable, assigned: [variable.text] }, inside)
     this.#wordsAndStatements(node, inside)
   }
 
@@ -175,7 +209,8 @@ class TreeReader {
     // In `a2>x` and `{a}>x` the grammar and the shell do not agree which part is the descriptor.
     const before = this.#source[node.startIndex - 1] ?? ' '
     const descriptor = node.namedChildren.some((child) => child.type === 'file_descriptor')
-    if (/[\d}]/.test(before) || (descriptor && !/[\s;&|()]/.test(before))) throw new Opaque('a redirect was not understood')
+    if (/[\d}]/.test(before) || (descriptor && !/[\s;&|()]/.test(before)))
+      throw new Opaque('a redirect was not understood')
     if (node.type === 'heredoc_redirect') return this.#heredoc(node, place)
     if (node.type === 'herestring_redirect') {
       for (const child of node.namedChildren) this.#word(child, place)
@@ -186,10 +221,24 @@ class TreeReader {
     const targets = node.childrenForFieldName('destination')
     const operator = node.children.find((child) => !child.isNamed)?.type ?? ''
     if (targets.length === 0 && /^[<>]&-$/.test(operator)) return
-    if (targets.length !== 1 || node.namedChildren.some((child) => child.type !== 'file_descriptor' && !child.equals(targets[0]!))) throw new Opaque('a redirect was not understood')
+    if (
+      targets.length !== 1 ||
+      node.namedChildren.some((child) => child.type !== 'file_descriptor' && !child.equals(targets[0]!))
+    )
+      throw new Opaque('a redirect was not understood')
     const target = this.#word(targets[0]!, place)
     if (/^[<>]&$/.test(operator) && /^(\d+-?|-)$/.test(target.literal ?? '')) return
-    const access = { '<': 'read', '<&': 'read', '>': 'write', '>|': 'write', '>&': 'write', '&>': 'write', '>>': 'append', '&>>': 'append', '<>': 'both' } as const
+    const access = {
+      '<': 'read',
+      '<&': 'read',
+      '>': 'write',
+      '>|': 'write',
+      '>&': 'write',
+      '&>': 'write',
+      '>>': 'append',
+      '&>>': 'append',
+      '<>': 'both',
+    } as const
     if (!(operator in access)) throw new Opaque('a redirect was not understood')
     this.parts.push({ kind: 'redirect', access: access[operator as keyof typeof access], target, text: node.text })
   }
@@ -199,25 +248,35 @@ class TreeReader {
    * the delimiter. An unquoted body runs its substitutions.
    */
   #heredoc(node: Node, place: Place): void {
-    const [start, body, end] = ['heredoc_start', 'heredoc_body', 'heredoc_end'].map((type) => node.namedChildren.find((child) => child.type === type))
+    const [start, body, end] = ['heredoc_start', 'heredoc_body', 'heredoc_end'].map((type) =>
+      node.namedChildren.find((child) => child.type === type),
+    )
     if (!start || !body || !end) throw new Opaque('a here-document was not understood')
     const delimiter = readWord(start.text, [], this.#home).literal
     const stripped = node.children.some((child) => child.type === '<<-')
     const from = this.#source.indexOf('\n', start.endIndex) + 1
-    const lines = this.#source.slice(from).split('\n').map((line) => (stripped ? line.replace(/^\t+/, '') : line))
+    const lines = this.#source
+      .slice(from)
+      .split('\n')
+      .map((line) => (stripped ? line.replace(/^\t+/, '') : line))
     const endLine = this.#source.slice(from, end.startIndex).split('\n').length - 1
-    if (delimiter === null || body.startIndex !== from || lines.indexOf(delimiter) !== endLine) throw new Opaque('a here-document was not understood')
+    if (delimiter === null || body.startIndex !== from || lines.indexOf(delimiter) !== endLine)
+      throw new Opaque('a here-document was not understood')
 
     if (!/['"\\]/.test(start.text)) {
       const inner = this.#holesOf(body, place)
-      const bare = blank(body.text, inner.map((hole) => ({ start: hole.startIndex - body.startIndex, end: hole.endIndex - body.startIndex })))
+      const bare = blank(
+        body.text,
+        inner.map((hole) => ({ start: hole.startIndex - body.startIndex, end: hole.endIndex - body.startIndex })),
+      )
       if (/\\\n|`|\$[({[]/.test(bare.replace(/\\[$`\\]/g, ''))) throw new Opaque('a here-document was not understood')
     }
     // What stands behind `<<END` on its line belongs to the line, not to the document.
     for (const child of node.namedChildren) {
       if ([start, body, end].some((known) => known.equals(child)) || child.type === 'file_descriptor') continue
       if (child.type.endsWith('_redirect')) this.#redirect(child, place)
-      else if (child.type === 'command' || child.type === 'pipeline' || child.type === 'list') this.#statement(child, { ...place, fed: place.fed || child.type === 'pipeline' })
+      else if (child.type === 'command' || child.type === 'pipeline' || child.type === 'list')
+        this.#statement(child, { ...place, fed: place.fed || child.type === 'pipeline' })
       else throw new Opaque('a here-document was not understood')
     }
   }
@@ -229,7 +288,8 @@ class TreeReader {
     let previous: Node | null = null
     for (const child of node.children) {
       const between = previous && !isRedirect(child) && !isRedirect(previous) ? wordGap : blanks
-      if (!between.test(this.#source.slice(previous?.endIndex ?? node.startIndex, child.startIndex))) throw new Opaque('a word was not understood')
+      if (!between.test(this.#source.slice(previous?.endIndex ?? node.startIndex, child.startIndex)))
+        throw new Opaque('a word was not understood')
       previous = child
       if (child.type === 'variable_assignment') assigned.push(this.#assigned(child, place))
       else if (isRedirect(child)) redirects.push(child)
@@ -257,7 +317,14 @@ class TreeReader {
     this.#holesOf(node, place)
     const plain = /^\[\[? (?:[\w./=!<>-]+ )+\]?\]$/.test(node.text)
     const literals = plain ? node.text.split(' ') : [node.child(0)!.text, null]
-    this.#add({ words: literals.map((literal) => ({ raw: literal ?? '', literal, path: null, glob: false })), node, assigned: [] }, place)
+    this.#add(
+      {
+        words: literals.map((literal) => ({ raw: literal ?? '', literal, path: null, glob: false })),
+        node,
+        assigned: [],
+      },
+      place,
+    )
   }
 
   #declaration(node: Node, place: Place): void {
@@ -268,13 +335,24 @@ class TreeReader {
   #add(command: { words: Word[]; node: Node; assigned: string[] }, place: Place): void {
     this.#commands += 1
     if (this.#commands > simpleCommandsMax) throw new Opaque('it holds more than 200 commands')
-    this.parts.push({ kind: 'command', words: command.words, text: command.node.text, assigned: command.assigned, fed: place.fed, repeated: place.repeated })
+    this.parts.push({
+      kind: 'command',
+      words: command.words,
+      text: command.node.text,
+      assigned: command.assigned,
+      fed: place.fed,
+      repeated: place.repeated,
+    })
   }
 
   #word(node: Node, place: Place): Word {
     if (!wordParts.has(node.type)) throw new Opaque(`"${node.type}" is not understood`)
     const inner = this.#holesOf(node, place)
-    return readWord(node.text, inner.map((hole): Hole => ({ start: hole.startIndex - node.startIndex, end: hole.endIndex - node.startIndex })), this.#home)
+    return readWord(
+      node.text,
+      inner.map((hole): Hole => ({ start: hole.startIndex - node.startIndex, end: hole.endIndex - node.startIndex })),
+      this.#home,
+    )
   }
 
   /** The parts that the shell replaces, outermost only. Commands in them are read as any other (Z-57). */
@@ -282,7 +360,8 @@ class TreeReader {
     if (!holes.has(node.type)) return node.namedChildren.flatMap((child) => this.#holesOf(child, place))
     const inside = { ...place, fed: false }
     if (substitutions.has(node.type)) {
-      if (node.text.startsWith('`') && node.text.slice(1, -1).includes('\\')) throw new Opaque('a quoted command was not understood')
+      if (node.text.startsWith('`') && node.text.slice(1, -1).includes('\\'))
+        throw new Opaque('a quoted command was not understood')
       this.#checkGaps(node)
       for (const child of node.namedChildren) {
         if (child.type === 'file_redirect') this.#redirect(child, inside)
@@ -292,9 +371,13 @@ class TreeReader {
     }
     const within = node.namedChildren.flatMap((child) => this.#holesOf(child, place))
     // Arithmetic evaluates what its variables hold, which may again be anything.
-    if (node.type === 'arithmetic_expansion' && /[A-Za-z_$`]/.test(node.text)) throw new Opaque('arithmetic on variables is not followed')
+    if (node.type === 'arithmetic_expansion' && /[A-Za-z_$`]/.test(node.text))
+      throw new Opaque('arithmetic on variables is not followed')
     if (node.type === 'expansion') {
-      const bare = blank(node.text, within.map((hole) => ({ start: hole.startIndex - node.startIndex, end: hole.endIndex - node.startIndex })))
+      const bare = blank(
+        node.text,
+        within.map((hole) => ({ start: hole.startIndex - node.startIndex, end: hole.endIndex - node.startIndex })),
+      )
       if (!plainExpansion.test(node.text) || /`|\$\(/.test(bare)) throw new Opaque('an expansion is not understood')
     }
     return [node]
@@ -302,7 +385,8 @@ class TreeReader {
 
   #comment(node: Node): void {
     const before = this.#source[node.startIndex - 1]
-    if (node.text.includes('\n') || (before !== undefined && !/[\s;&|()]/.test(before))) throw new Opaque('a comment was not understood')
+    if (node.text.includes('\n') || (before !== undefined && !/[\s;&|()]/.test(before)))
+      throw new Opaque('a comment was not understood')
   }
 
   /** Every character of a statement belongs to one of its parts. */

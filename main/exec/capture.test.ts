@@ -22,8 +22,17 @@ test('X-501 XA-4 a character split over chunks, on either stream, is whole; inva
 
 test('X-308 the streams are merged by arrival and kept apart', () => {
   const capture = new OutputCapture({ folder })
-  for (const [stream, text] of [['stdout', 'a\n'], ['stderr', 'b\n'], ['stdout', 'c\n']] as const) capture.push(stream, Buffer.from(text))
-  expect(capture.finish()).toMatchObject({ stdout: 'a\nc\n', stderr: 'b\n', reduced: { head: 'a\nb\nc\n', dropped: 0 } })
+  for (const [stream, text] of [
+    ['stdout', 'a\n'],
+    ['stderr', 'b\n'],
+    ['stdout', 'c\n'],
+  ] as const)
+    capture.push(stream, Buffer.from(text))
+  expect(capture.finish()).toMatchObject({
+    stdout: 'a\nc\n',
+    stderr: 'b\n',
+    reduced: { head: 'a\nb\nc\n', dropped: 0 },
+  })
 })
 
 test('Z-103 everything kept has gone through the redactor, its held back end included', async () => {
@@ -38,21 +47,30 @@ test('Z-103 everything kept has gone through the redactor, its held back end inc
 
 test('X-502 the spool keeps the first and the last, whole characters, and says how much it left out', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 200 }), async (texts, repeat) => {
-      const spool = new Spool({ path: join(folder, 'kept'), pressure: () => {}, headBytes: 70_000, tailBytes: 50_000 })
-      const all = Buffer.from(texts.join('').repeat(repeat * 40))
-      for (let at = 0; at < all.length; at += 7_001) spool.push(all.subarray(at, at + 7_001))
-      const kept = (await spool.read()).toString()
-      await spool.discard()
-      if (all.length <= 120_000) return kept === all.toString()
-      const [head, tail] = kept.split(/\n\[\.\.\. [\d,]+ bytes were not kept \.\.\.\]\n/)
-      const text = all.toString()
-      expect(kept).not.toContain('\ufffd')
-      expect(text.startsWith(head!) && text.endsWith(tail!)).toBe(true)
-      expect(Buffer.byteLength(head!)).toBeGreaterThan(70_000 - 4)
-      expect(Buffer.byteLength(tail!)).toBeGreaterThan(50_000 - 4)
-      return true
-    }),
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1, max: 200 }),
+      async (texts, repeat) => {
+        const spool = new Spool({
+          path: join(folder, 'kept'),
+          pressure: () => {},
+          headBytes: 70_000,
+          tailBytes: 50_000,
+        })
+        const all = Buffer.from(texts.join('').repeat(repeat * 40))
+        for (let at = 0; at < all.length; at += 7_001) spool.push(all.subarray(at, at + 7_001))
+        const kept = (await spool.read()).toString()
+        await spool.discard()
+        if (all.length <= 120_000) return kept === all.toString()
+        const [head, tail] = kept.split(/\n\[\.\.\. [\d,]+ bytes were not kept \.\.\.\]\n/)
+        const text = all.toString()
+        expect(kept).not.toContain('\ufffd')
+        expect(text.startsWith(head!) && text.endsWith(tail!)).toBe(true)
+        expect(Buffer.byteLength(head!)).toBeGreaterThan(70_000 - 4)
+        expect(Buffer.byteLength(tail!)).toBeGreaterThan(50_000 - 4)
+        return true
+      },
+    ),
     { numRuns: 40 },
   )
   expect(await readdir(folder)).toEqual([])

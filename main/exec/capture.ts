@@ -61,7 +61,10 @@ export class OutputCapture {
     })
     this.#channels = { stdout: channel(), stderr: channel() }
     this.#live = options.live && new LiveOutput(options.live)
-    this.#spool = new Spool({ path: join(options.folder, `${randomUUID()}.out`), pressure: (high) => this.#pressure(high) })
+    this.#spool = new Spool({
+      path: join(options.folder, `${randomUUID()}.out`),
+      pressure: (high) => this.#pressure(high),
+    })
   }
 
   /** Where to say that the process must be held back, or may go on (X-504). */

@@ -79,13 +79,24 @@ export async function openPipes(launch: Launch, events: CarrierEvents): Promise<
 }
 
 /** All output of a pty arrives as `stdout`. node-pty is native: loaded when the first pty is asked for. */
-export async function openPty(launch: Launch, size: { cols: number; rows: number }, events: CarrierEvents): Promise<Carrier> {
+export async function openPty(
+  launch: Launch,
+  size: { cols: number; rows: number },
+  events: CarrierEvents,
+): Promise<Carrier> {
   // node-pty forks first and reports a missing program as output of the child.
-  if ((await findProgram(launch.file, launch.env)) === null) throw Object.assign(new Error('not found'), { code: 'ENOENT' })
+  if ((await findProgram(launch.file, launch.env)) === null)
+    throw Object.assign(new Error('not found'), { code: 'ENOENT' })
   const { spawn: spawnPty } = await import('node-pty')
   const name = launch.env['TERM'] ?? 'xterm-256color'
   // Bytes, not text: decoding, and with it characters split over chunks, is one place's work (X-501).
-  const pty: IPty = spawnPty(launch.file, launch.args, { ...size, name, cwd: launch.cwd, env: launch.env, encoding: null })
+  const pty: IPty = spawnPty(launch.file, launch.args, {
+    ...size,
+    name,
+    cwd: launch.cwd,
+    env: launch.env,
+    encoding: null,
+  })
   let open = true
   // With `encoding: null` chunks are buffers, whatever the declared type says.
   pty.onData((chunk) => events.data('stdout', chunk as unknown as Buffer))

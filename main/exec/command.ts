@@ -52,7 +52,9 @@ export type LineCommand = Command & {
 }
 
 /** Runs a program and hands on its output line by line. Throws as `runCommand` does. `stopped`: `onLine` said enough. */
-export async function runLines(command: LineCommand): Promise<{ code: number | null; stderr: string; stopped: boolean }> {
+export async function runLines(
+  command: LineCommand,
+): Promise<{ code: number | null; stderr: string; stopped: boolean }> {
   const lines = new LineSplitter(command.separator, command.maxLineBytes, command.onLine)
   const result = await run(command, (bytes) => lines.push(bytes))
   if (!result.stopped) lines.end()
@@ -60,22 +62,26 @@ export async function runLines(command: LineCommand): Promise<{ code: number | n
 }
 
 /** `take` answers false when it wants no more. */
-async function run(command: Command, take: (bytes: Buffer) => boolean): Promise<{ code: number | null; stderr: string; stopped: boolean }> {
+async function run(
+  command: Command,
+  take: (bytes: Buffer) => boolean,
+): Promise<{ code: number | null; stderr: string; stopped: boolean }> {
   command.signal?.throwIfAborted()
-  let running: RunningProcess | undefined
+  let early: RunningProcess | null = null
   let stopped = false
   let stderr = Buffer.alloc(0)
-  running = await startProcess({
+  const running = await startProcess({
     ...command,
     stdin: command.input === undefined ? 'null' : 'pipe',
     output(stream, bytes) {
       if (stream === 'stderr') stderr = Buffer.concat([stderr, bytes]).subarray(-stderrBytes)
       else if (!stopped && !take(bytes)) {
         stopped = true
-        void running?.stop('stopped')
+        void early?.stop('stopped')
       }
     },
   })
+  early = running
   if (stopped) void running.stop('stopped')
   const stop = (): void => void running.stop('stopped')
   const timer = setTimeout(() => void running.stop('timed_out'), command.timeoutMs)
@@ -88,7 +94,11 @@ async function run(command: Command, take: (bytes: Buffer) => boolean): Promise<
     }
     const end = await running.end
     if (!stopped) command.signal?.throwIfAborted()
-    if (end.reason === 'timed_out') throw new LatheError('exec.timed_out', `${command.file} did not finish within ${command.timeoutMs / 1_000} s and was ended.`)
+    if (end.reason === 'timed_out')
+      throw new LatheError(
+        'exec.timed_out',
+        `${command.file} did not finish within ${command.timeoutMs / 1_000} s and was ended.`,
+      )
     return { code: end.exitCode, stderr: stderr.toString('utf8'), stopped }
   } finally {
     clearTimeout(timer)

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { createEnvironment, type EnvironmentOptions, type EnvironmentSettings, parseEnvironment } from './environment.ts'
+import {
+  createEnvironment,
+  type EnvironmentOptions,
+  type EnvironmentSettings,
+  parseEnvironment,
+} from './environment.ts'
 
 const home = await realpath(await mkdtemp(join(tmpdir(), 'lathe-environment-')))
 afterAll(() => rm(home, { recursive: true }))
@@ -18,7 +23,13 @@ async function loginShell(startUp: string): Promise<string> {
 }
 
 async function environment(startUp: string, more: Partial<EnvironmentOptions> = {}) {
-  return createEnvironment({ host: { PATH: process.env['PATH'], HOME: home }, home, settings: () => settings, loginShell: await loginShell(startUp), ...more })
+  return createEnvironment({
+    host: { PATH: process.env['PATH'], HOME: home },
+    home,
+    settings: () => settings,
+    loginShell: await loginShell(startUp),
+    ...more,
+  })
 }
 
 const owner = { sessionId: 's1', workspace: '/w' }
@@ -54,8 +65,26 @@ test('X-109 reload reads the login shell again', async () => {
 })
 
 test('X-106 XA-2 no key, token or runtime variable reaches a child, unless given back by name', async () => {
-  const host = { PATH: '/bin:/usr/bin', LAB_KEY: 'k', ELECTRON_RUN_AS_NODE: '1', NODE_OPTIONS: '-r x', BASH_ENV: 'x', ENV: 'x', LATHE_TOKEN: 't', LATHE_SESSION_ID: 'outer', LATHE_HOME: '/h', KEEP: 'y' }
-  const env = await environment('', { host, settings: (workspace) => ({ ...settings, denied: ['LAB_KEY'], passed: workspace === '/passing' ? ['LAB_KEY', 'NODE_OPTIONS'] : [] }) })
+  const host = {
+    PATH: '/bin:/usr/bin',
+    LAB_KEY: 'k',
+    ELECTRON_RUN_AS_NODE: '1',
+    NODE_OPTIONS: '-r x',
+    BASH_ENV: 'x',
+    ENV: 'x',
+    LATHE_TOKEN: 't',
+    LATHE_SESSION_ID: 'outer',
+    LATHE_HOME: '/h',
+    KEEP: 'y',
+  }
+  const env = await environment('', {
+    host,
+    settings: (workspace) => ({
+      ...settings,
+      denied: ['LAB_KEY'],
+      passed: workspace === '/passing' ? ['LAB_KEY', 'NODE_OPTIONS'] : [],
+    }),
+  })
   const plain = await env.forProgram('/w')
   expect(Object.keys(plain).filter((name) => /LAB_KEY|ELECTRON|NODE_OPTIONS|ENV$|TOKEN|SESSION/.test(name))).toEqual([])
   expect(plain).toMatchObject({ KEEP: 'y', LATHE_HOME: '/h' })
@@ -65,12 +94,26 @@ test('X-106 XA-2 no key, token or runtime variable reaches a child, unless given
 test('X-107 X-108 X-803 agent commands are non-interactive, terminals are not, exec.env lies over both', async () => {
   const env = await environment('', { settings: () => ({ ...settings, added: { PAGER: 'mine' } }) })
   expect(await env.forCommand(owner)).toMatchObject({
-    LATHE_SESSION_ID: 's1', LATHE_WORKSPACE: '/w', PAGER: 'mine', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true',
-    TERM: 'dumb', NO_COLOR: '1', LANG: 'C.UTF-8', PYTHONUNBUFFERED: '1',
+    LATHE_SESSION_ID: 's1',
+    LATHE_WORKSPACE: '/w',
+    PAGER: 'mine',
+    GIT_PAGER: 'cat',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_EDITOR: 'true',
+    TERM: 'dumb',
+    NO_COLOR: '1',
+    LANG: 'C.UTF-8',
+    PYTHONUNBUFFERED: '1',
   })
   expect((await env.forCommand(owner, true))['NO_COLOR']).toBeUndefined()
   const terminal = await env.forTerminal({ terminalId: 't1', workspace: '/w' })
-  expect(terminal).toMatchObject({ TERM: 'xterm-256color', COLORTERM: 'truecolor', TERM_PROGRAM: 'lathe', LATHE_TERMINAL_ID: 't1', PAGER: 'mine' })
+  expect(terminal).toMatchObject({
+    TERM: 'xterm-256color',
+    COLORTERM: 'truecolor',
+    TERM_PROGRAM: 'lathe',
+    LATHE_TERMINAL_ID: 't1',
+    PAGER: 'mine',
+  })
   expect(terminal['GIT_PAGER']).toBeUndefined()
 })
 
@@ -90,7 +133,13 @@ test('X-104 what env prints is read back, with NUL or without', () => {
       const entries = Object.entries(env)
       expect(parseEnvironment(entries.map(([key, text]) => `${key}=${text}\0`).join(''))).toEqual(env)
       const plain = Object.fromEntries(entries.map(([key, text]) => [key, text.replace(/\n/g, '\n ')]))
-      expect(parseEnvironment(Object.entries(plain).map(([key, text]) => `${key}=${text}\n`).join(''))).toEqual(plain)
+      expect(
+        parseEnvironment(
+          Object.entries(plain)
+            .map(([key, text]) => `${key}=${text}\n`)
+            .join(''),
+        ),
+      ).toEqual(plain)
     }),
   )
 })

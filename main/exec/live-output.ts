@@ -27,7 +27,12 @@ export class LiveOutput {
   push(stream: OutputStream, text: string): void {
     if (text === '') return
     const last = this.#waiting.at(-1)
-    const joined = last?.stream === stream ? last : this.#waiting.length >= maxPieces ? this.#waiting.findLast((piece) => piece.stream === stream) : undefined
+    const joined =
+      last?.stream === stream
+        ? last
+        : this.#waiting.length >= maxPieces
+          ? this.#waiting.findLast((piece) => piece.stream === stream)
+          : undefined
     if (joined) joined.text += text
     else this.#waiting.push({ stream, text })
     this.#size += text.length
@@ -53,7 +58,10 @@ export class LiveOutput {
     this.#credit = Math.min(burst, this.#credit + ((now - this.#creditAt) / 1_000) * charactersPerSecond)
     this.#creditAt = now
     if (this.#size > this.#credit) {
-      this.#timer = setTimeout(() => this.#flush(), Math.max(intervalMs, ((this.#size - this.#credit) / charactersPerSecond) * 1_000))
+      this.#timer = setTimeout(
+        () => this.#flush(),
+        Math.max(intervalMs, ((this.#size - this.#credit) / charactersPerSecond) * 1_000),
+      )
       return
     }
     this.#sendAll()
@@ -66,7 +74,8 @@ export class LiveOutput {
     this.#waiting = []
     this.#size = 0
     this.#skipped = 0
-    if (skipped > 0) this.#send(`\n[... ${skipped.toLocaleString('en-US')} characters not shown live ...]\n`, pieces[0]!.stream)
+    if (skipped > 0)
+      this.#send(`\n[... ${skipped.toLocaleString('en-US')} characters not shown live ...]\n`, pieces[0]!.stream)
     for (const piece of pieces) this.#send(piece.text, piece.stream)
   }
 

@@ -42,7 +42,31 @@ test('X-505 a line rewritten around wide and astral characters keeps them whole'
 })
 
 const piece = fc.oneof(
-  fc.constantFrom('\r', '\n', '\b', '\t', '\x1b', '\x1b[A', '\x1b[3A', '\x1b[B', '\x1b[K', '\x1b[1K', '\x1b[2K', '\x1b[J', '\x1b[9C', '\x1b[2D', '\x1b[5G', '\x1b[H', '\x1b[38;5;1m', '\x1b]0;t\x07', '\x1bPq\x1b\\', '\x1b(B', '😀', '\x9b', '\x7f'),
+  fc.constantFrom(
+    '\r',
+    '\n',
+    '\b',
+    '\t',
+    '\x1b',
+    '\x1b[A',
+    '\x1b[3A',
+    '\x1b[B',
+    '\x1b[K',
+    '\x1b[1K',
+    '\x1b[2K',
+    '\x1b[J',
+    '\x1b[9C',
+    '\x1b[2D',
+    '\x1b[5G',
+    '\x1b[H',
+    '\x1b[38;5;1m',
+    '\x1b]0;t\x07',
+    '\x1bPq\x1b\\',
+    '\x1b(B',
+    '😀',
+    '\x9b',
+    '\x7f',
+  ),
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.string({ maxLength: 12 }),
 )
@@ -65,22 +89,38 @@ test('X-505 how the output was cut into chunks changes nothing, and nothing but 
 })
 
 test('X-505 nor for long output and lines too long to be rewritten', () => {
-  const long = fc.array(fc.oneof({ weight: 3, arbitrary: piece }, fc.constantFrom('x'.repeat(5_000), 'y\n'.repeat(700), `${'z'.repeat(9_000)}\rZ`)), { maxLength: 12 })
+  const long = fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: piece },
+      fc.constantFrom('x'.repeat(5_000), 'y\n'.repeat(700), `${'z'.repeat(9_000)}\rZ`),
+    ),
+    { maxLength: 12 },
+  )
   fc.assert(
-    fc.property(long.map((pieces) => pieces.join('')), fc.integer({ min: 100, max: 20_000 }), (raw, step) => {
-      let parts = ''
-      const text = new TerminalText((part) => (parts += part))
-      for (let at = 0; at < raw.length; at += step) text.write(raw.slice(at, at + step))
-      text.end()
-      return parts === reduceText(raw)
-    }),
+    fc.property(
+      long.map((pieces) => pieces.join('')),
+      fc.integer({ min: 100, max: 20_000 }),
+      (raw, step) => {
+        let parts = ''
+        const text = new TerminalText((part) => (parts += part))
+        for (let at = 0; at < raw.length; at += step) text.write(raw.slice(at, at + step))
+        text.end()
+        expect(parts).toBe(reduceText(raw))
+      },
+    ),
     { numRuns: 300 },
   )
 })
 
 test('X-505 plain text passes unchanged', () => {
-  const text = fc.string({ unit: 'grapheme', maxLength: 400 }).map((value) => value.replace(/[^\P{C}\n\t]|\u200d/gu, ''))
-  fc.assert(fc.property(text, (value) => reduceText(value) === value))
+  const text = fc
+    .string({ unit: 'grapheme', maxLength: 400 })
+    .map((value) => value.replace(/[^\P{C}\n\t]|\u200d/gu, ''))
+  fc.assert(
+    fc.property(text, (value) => {
+      expect(reduceText(value)).toBe(value)
+    }),
+  )
 })
 
 test('X-503 memory is bounded for any output: endless lines, endless line, endless rewriting', () => {
@@ -90,7 +130,12 @@ test('X-503 memory is bounded for any output: endless lines, endless line, endle
   for (let at = 0; at < 300; at += 1) text.write('x'.repeat(40_000))
   text.end()
   expect(kept.length).toBe(written)
-  expect(kept.kept()).toEqual({ head: 'x'.repeat(1_000), tail: 'x'.repeat(2_000), dropped: written - 3_000, droppedLines: 0 })
+  expect(kept.kept()).toEqual({
+    head: 'x'.repeat(1_000),
+    tail: 'x'.repeat(2_000),
+    dropped: written - 3_000,
+    droppedLines: 0,
+  })
   expect(reduceText('y'.repeat(8_000) + '\rX\x1b[B'.repeat(200_000)).length).toBeLessThan(20_000)
 })
 
@@ -98,18 +143,23 @@ test('X-507 over budget: 40 % head, 60 % tail, the true number left out', () => 
   const kept = new HeadTail()
   kept.push('a'.repeat(100_000))
   const cut = cutOutput(kept.kept(), 1_000, 'output:abc')
-  expect(cut).toBe(`${'a'.repeat(400)}\n[... 99,000 characters, 0 lines left out; all of it: output:abc ...]\n${'a'.repeat(600)}`)
+  expect(cut).toBe(
+    `${'a'.repeat(400)}\n[... 99,000 characters, 0 lines left out; all of it: output:abc ...]\n${'a'.repeat(600)}`,
+  )
 })
 
 test('X-507 for any text and budget: nothing repeated or lost, whole lines where they are near, no split pair', () => {
-  const anyText = fc.array(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.constant('\n')), { maxLength: 120 }).map((parts) => parts.join(''))
+  const anyText = fc
+    .array(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.constant('\n')), { maxLength: 120 })
+    .map((parts) => parts.join(''))
   fc.assert(
     fc.property(anyText, fc.integer({ min: 10, max: 600 }), fc.integer({ min: 1, max: 97 }), (text, budget, step) => {
       const kept = new HeadTail(budget, budget)
       for (let at = 0; at < text.length; at += step) kept.push(text.slice(at, at + step))
       const cut = cutOutput(kept.kept(), budget)
       if (text.length <= budget) return cut === text
-      const [, head, characters, lines, tail] = /^([^]*?)\n?\[\.\.\. ([\d,]+) characters, ([\d,]+) lines left out \.\.\.\]\n([^]*)$/.exec(cut)!
+      const [, head, characters, lines, tail] =
+        /^([^]*?)\n?\[\.\.\. ([\d,]+) characters, ([\d,]+) lines left out \.\.\.\]\n([^]*)$/.exec(cut)!
       const count = Number(characters!.replaceAll(',', ''))
       const headLength = text.length - tail!.length - count
       expect(text.slice(0, headLength).replace(/\n$/, '')).toBe(head)

@@ -4,7 +4,8 @@
  */
 
 /** Control characters except tab and line feed, C1 included, and the invisible characters of Z-132. */
-const special = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\udb40[\udc00-\udc7f]/g
+const special =
+  /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\udb40[\udc00-\udc7f]/g
 
 /** A whole control sequence; those cut by a chunk's end go the slow way. */
 const sequence = /\x1b\[([0-?]*)[ -/]*([@-~])/y
@@ -138,7 +139,7 @@ export class TerminalText {
       return
     }
     const cut = line.length - (line.length % lineLimit)
-    this.#emit(this.#lines.with(-1, line.slice(0, cut)).map(asText).join('\n'))
+    this.#emit([...this.#lines.slice(0, -1), line.slice(0, cut)].map(asText).join('\n'))
     this.#lines = [line.slice(cut)]
     this.#row = 0
     this.#atEnd = true

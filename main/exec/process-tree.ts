@@ -82,7 +82,16 @@ const otherUnix: Omit<ProcessSystem, 'signal'> = {
       if (!parts) return []
       const [, pid, parent, group, state, startTime, name] = parts as unknown as string[]
       const base = name!.slice(name!.lastIndexOf('/') + 1)
-      return [{ pid: Number(pid), parent: Number(parent), group: Number(group), startTime: startTime!, dead: state!.startsWith('Z'), name: base }]
+      return [
+        {
+          pid: Number(pid),
+          parent: Number(parent),
+          group: Number(group),
+          startTime: startTime!,
+          dead: state!.startsWith('Z'),
+          name: base,
+        },
+      ]
     })
   },
   async rows(pids) {
@@ -113,7 +122,11 @@ export function groupMayLive(group: number): boolean {
 }
 
 /** The living processes of a tree: its group, all descendants of it and of `known`, and those with its marker. */
-export async function livingOf(tree: ProcessTree, known: ProcessRow[] = [], system: ProcessSystem = processSystem): Promise<ProcessRow[]> {
+export async function livingOf(
+  tree: ProcessTree,
+  known: ProcessRow[] = [],
+  system: ProcessSystem = processSystem,
+): Promise<ProcessRow[]> {
   const table = await system.table()
   const byPid = new Map(table.map((row) => [row.pid, row]))
   const children = Map.groupBy(table, (row) => row.parent)
@@ -138,7 +151,9 @@ export async function livingOf(tree: ProcessTree, known: ProcessRow[] = [], syst
     const marker = tree.marker
     // Nothing of the tree is older than its leader; on Linux start times are ticks, so they compare.
     const since = Number(tree.leaderStart ?? 0)
-    const unknown = table.filter((row) => !row.dead && !found.has(row.pid) && row.pid !== process.pid && Number(row.startTime) >= since)
+    const unknown = table.filter(
+      (row) => !row.dead && !found.has(row.pid) && row.pid !== process.pid && Number(row.startTime) >= since,
+    )
     const marked = await Promise.all(unknown.map((row) => system.hasMarker(row.pid, marker)))
     unknown.forEach((row, index) => marked[index] && add(row))
   }
@@ -179,7 +194,10 @@ function send(pid: number, signal: NodeJS.Signals, system: ProcessSystem): void 
  * Ends a tree: looks, asks with SIGTERM, waits up to `grace` ms, forces with SIGKILL what is left, also what left the
  * group (X-205 steps 1 to 5). Answers those that lived on after all of it; at most `grace` + 5 s.
  */
-export async function endTree(tree: ProcessTree, options: { grace?: number | undefined; hangUp?: boolean; system?: ProcessSystem } = {}): Promise<ProcessRow[]> {
+export async function endTree(
+  tree: ProcessTree,
+  options: { grace?: number | undefined; hangUp?: boolean; system?: ProcessSystem } = {},
+): Promise<ProcessRow[]> {
   if (process.platform === 'win32') return endWindowsTree(tree.leader)
   const { grace = graceMs, hangUp = false, system = processSystem } = options
   let noted = await livingOf(tree, [], system)

@@ -65,7 +65,11 @@ async function spawnFailure(launch: Launch, error: unknown): Promise<LatheError>
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
   const folder = await stat(launch.cwd).catch(() => null)
   if (!folder?.isDirectory()) {
-    return new LatheError('exec.spawn_failed', `${launch.file} could not be started: the folder ${launch.cwd} is not there (${code}).`, { data: { code, folder: launch.cwd } })
+    return new LatheError(
+      'exec.spawn_failed',
+      `${launch.file} could not be started: the folder ${launch.cwd} is not there (${code}).`,
+      { data: { code, folder: launch.cwd } },
+    )
   }
   const searched = /[/\\]/.test(launch.file) ? '' : ` Looked in: ${launch.env['PATH'] ?? 'no PATH'}.`
   return new LatheError('exec.spawn_failed', `${launch.file} could not be started (${code}).${searched}`, {
@@ -175,7 +179,11 @@ export class RunningProcess {
     if (this.#start.pty && process.platform === 'win32') this.#carrier.destroy()
     const survivors = await endTree(this.#identity, { grace, hangUp: this.#start.pty !== undefined })
     await Promise.race([Promise.all([this.#exited.promise, this.#closed.promise]), limit(reapMs)])
-    const end = this.#endOf(reason, false, survivors.map((row) => row.pid))
+    const end = this.#endOf(
+      reason,
+      false,
+      survivors.map((row) => row.pid),
+    )
     this.#release()
     this.#settle(end)
     return end
@@ -267,4 +275,3 @@ function killAllAtExit(): void {
   killsAtExit = true
   process.on('exit', () => live.forEach((running) => running.killNow()))
 }
-

@@ -22,7 +22,9 @@ export async function findShell(env: Env, asked?: ShellName, preferred?: ShellNa
     const file = await findProgram(name, env)
     if (file) return { name, file }
   }
-  const installed = (await Promise.all(shellNames.map((name) => findProgram(name, env)))).map((file, at) => file && shellNames[at]).filter(Boolean)
+  const installed = (await Promise.all(shellNames.map((name) => findProgram(name, env))))
+    .map((file, at) => file && shellNames[at])
+    .filter(Boolean)
   throw new LatheError('exec.shell_not_found', `The shell ${wanted ?? defaults.join(' or ')} is not installed.`, {
     hint: installed.length > 0 ? `Installed: ${installed.join(', ')}.` : 'No known shell was found on PATH.',
   })
@@ -44,7 +46,11 @@ const powershellScript = [
 ].join('; ')
 
 /** How a shell is given a command: as one argument, never spliced into a larger script (X-304). */
-export function shellLaunch(shell: Shell, command: string, login: boolean): Pick<Launch, 'file' | 'args' | 'verbatimArguments'> & { env: Env } {
+export function shellLaunch(
+  shell: Shell,
+  command: string,
+  login: boolean,
+): Pick<Launch, 'file' | 'args' | 'verbatimArguments'> & { env: Env } {
   const { name, file } = shell
   switch (name) {
     case 'bash':
@@ -55,7 +61,11 @@ export function shellLaunch(shell: Shell, command: string, login: boolean): Pick
       return { file, args: ['-c', command], env: {} }
     case 'pwsh':
     case 'powershell':
-      return { file, args: ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', powershellScript], env: { [powershellVariable]: command } }
+      return {
+        file,
+        args: ['-NoLogo', '-NoProfile', '-NonInteractive', '-Command', powershellScript],
+        env: { [powershellVariable]: command },
+      }
     case 'cmd':
       return { file, args: ['/d', '/s', '/c', `"${command}"`], verbatimArguments: true, env: {} }
   }

@@ -99,7 +99,9 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     list: () => [...terminals.values()].map((terminal) => terminal.state),
     async open({ workspace, cols, rows, profile }) {
       if (terminals.size + opening >= terminalsMax) {
-        throw new LatheError('terminal.limit', `There are ${terminalsMax} terminals already.`, { hint: 'Close one that is no longer needed.' })
+        throw new LatheError('terminal.limit', `There are ${terminalsMax} terminals already.`, {
+          hint: 'Close one that is no longer needed.',
+        })
       }
       opening += 1
       try {
@@ -107,7 +109,15 @@ export function createTerminals(options: TerminalsOptions): Terminals {
         const env = await options.environment.forTerminal({ terminalId: id, workspace })
         const shell = profile ?? (await personsShell(env))
         const size = { cols: clamp(cols, 2, 1_000), rows: clamp(rows, 1, 500) }
-        const terminal = new HostTerminal({ id, workspace, ...size, shell, scrollback: options.scrollback(), changed, active: watch })
+        const terminal = new HostTerminal({
+          id,
+          workspace,
+          ...size,
+          shell,
+          scrollback: options.scrollback(),
+          changed,
+          active: watch,
+        })
         terminals.set(id, terminal)
         await terminal.start(env, options.ledger?.(id))
         tell({ terminal: terminal.state })
@@ -216,7 +226,12 @@ class HostTerminal {
     const began = performance.now()
     try {
       this.#process = await startProcess({
-        file: shell.program, args: shell.args, cwd: workspace, env, pty: { cols, rows }, ledger,
+        file: shell.program,
+        args: shell.args,
+        cwd: workspace,
+        env,
+        pty: { cols, rows },
+        ledger,
         output: (_, bytes) => this.#print(this.#decoder.decode(bytes, { stream: true })),
       })
     } catch (error) {

@@ -28,9 +28,13 @@ const tool: ShellTool = createShellTool({
   environment: createEnvironment({
     host: { PATH: process.env['PATH'], HOME: home, LAB_KEY: 'sk-test-1234567890abcdef', MY_TOKEN: 'tok-0123456789' },
     settings: () => ({ denied: ['LAB_KEY'], passed: [], added: {} }),
-    loginShell: '/bin/sh', home,
+    loginShell: '/bin/sh',
+    home,
   }),
-  blobs, dataFolder, spoolFolder, home,
+  blobs,
+  dataFolder,
+  spoolFolder,
+  home,
   preferredShell: () => null,
   isTrusted: () => true,
   redaction: () => createRedaction({ known: [{ name: 'MY_TOKEN', value: 'tok-0123456789' }], loose: false }),
@@ -43,8 +47,17 @@ const tool: ShellTool = createShellTool({
 let calls = 0
 function contextOf(more: Partial<ToolContext> = {}): ToolContext {
   return {
-    sessionId: 's1', turnId: 't1', callId: `c${(calls += 1)}`, workspace, extraFolders: [], signal: new AbortController().signal,
-    output: () => {}, progress: () => {}, ask: async () => ({ noAnswer: 'unattended' }), setPlan: () => {}, ...more,
+    sessionId: 's1',
+    turnId: 't1',
+    callId: `c${(calls += 1)}`,
+    workspace,
+    extraFolders: [],
+    signal: new AbortController().signal,
+    output: () => {},
+    progress: () => {},
+    ask: async () => ({ noAnswer: 'unattended' }),
+    setPlan: () => {},
+    ...more,
   }
 }
 
@@ -55,13 +68,24 @@ async function call(args: Record<string, unknown>, more: Partial<ToolContext> = 
   return tool.run(input, context)
 }
 
-const plan = (args: Record<string, unknown>) => tool.plan(readArguments(tool, args) as Parameters<ShellTool['plan']>[0], contextOf())
+const plan = (args: Record<string, unknown>) =>
+  tool.plan(readArguments(tool, args) as Parameters<ShellTool['plan']>[0], contextOf())
 
 test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no time limit is refused', () => {
-  expect(readArguments(tool, { command: 'ls', timeout: '5', shell: null, workdir: 'src', max_output_tokens: 3 })).toEqual({
-    command: 'ls', timeout: 5, working_dir: 'src', login: false, max_output_chars: 1_000,
+  expect(
+    readArguments(tool, { command: 'ls', timeout: '5', shell: null, workdir: 'src', max_output_tokens: 3 }),
+  ).toEqual({
+    command: 'ls',
+    timeout: 5,
+    working_dir: 'src',
+    login: false,
+    max_output_chars: 1_000,
   })
-  expect(readArguments(tool, { command: 'ls', timeout: 9_999, workdir: 'a', working_dir: 'b' })).toMatchObject({ timeout: 600, working_dir: 'b', max_output_chars: 10_000 })
+  expect(readArguments(tool, { command: 'ls', timeout: 9_999, workdir: 'a', working_dir: 'b' })).toMatchObject({
+    timeout: 600,
+    working_dir: 'b',
+    max_output_chars: 10_000,
+  })
   for (const args of [{ command: 'ls', timeout: 0 }, { command: '' }, { command: 'ls', shell: 'tclsh' }, {}]) {
     expect(() => readArguments(tool, args)).toThrow(LatheError)
   }
@@ -69,21 +93,32 @@ test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no tim
 
 test('X-307 XA-15 a non-zero exit is a result, whatever the program prints', async () => {
   const result = await call({ command: 'echo "path outside workspace"; exit 1' })
-  expect(result).toMatchObject({ isError: false, view: { exitCode: 1, signal: null, stdout: 'path outside workspace\n', truncated: false } })
+  expect(result).toMatchObject({
+    isError: false,
+    view: { exitCode: 1, signal: null, stdout: 'path outside workspace\n', truncated: false },
+  })
   expect(result.text).toMatch(/^path outside workspace\n\[Exit 1, [\d.]+ s\]$/)
   expect((await call({ command: 'true' })).text).toMatch(/^\(no output\)\n\[Exit 0/)
   expect((await call({ command: 'kill -9 $$' })).text).toContain('[Ended by SIGKILL')
 })
 
 test('X-103 XA-1 every call runs in its own folder with its own variables', async () => {
-  const [a, b] = await Promise.all([call({ command: 'pwd; echo $LATHE_SESSION_ID' }), call({ command: 'pwd; echo $LATHE_SESSION_ID', working_dir: 'src' }, { sessionId: 's2' })])
+  const [a, b] = await Promise.all([
+    call({ command: 'pwd; echo $LATHE_SESSION_ID' }),
+    call({ command: 'pwd; echo $LATHE_SESSION_ID', working_dir: 'src' }, { sessionId: 's2' }),
+  ])
   expect(a.text).toContain(`${workspace}\ns1\n`)
   expect(b.text).toContain(`${workspace}/src\ns2\n`)
 })
 
 test('K-01 XA-3 a progress bar costs the model one line, the live view still shows it', async () => {
   const live: string[] = []
-  const result = await call({ command: String.raw`for i in $(seq 1 50); do printf '\r\033[32mdownloading %d%%\033[0m' $i; sleep 0.002; done; echo` }, { output: (text) => live.push(text) })
+  const result = await call(
+    {
+      command: String.raw`for i in $(seq 1 50); do printf '\r\033[32mdownloading %d%%\033[0m' $i; sleep 0.002; done; echo`,
+    },
+    { output: (text) => live.push(text) },
+  )
   expect(result.text.split('\n')).toEqual(['downloading 50%', expect.stringContaining('[Exit 0')])
   expect(live.join('')).toContain('\r\x1b[32mdownloading 7%')
 })
@@ -116,7 +151,11 @@ test('X-309 Stop on the card ends that command, and the turn goes on with its ou
   await shown.promise
   expect(await tool.stopCommand('another')).toBe(false)
   expect(await tool.stopCommand(context.callId)).toBe(true)
-  expect(await result).toMatchObject({ isError: true, code: 'exec.stopped_by_person', text: expect.stringContaining('here\n') })
+  expect(await result).toMatchObject({
+    isError: true,
+    code: 'exec.stopped_by_person',
+    text: expect.stringContaining('here\n'),
+  })
   expect(await tool.stopCommand(context.callId)).toBe(false)
   expect(liveProcesses()).toBe(0)
 })
@@ -125,7 +164,10 @@ test('X-209 X-708 Stop of the turn is reported after the tree has gone, and is n
   const abort = new AbortController()
   const reason = new Error('stopped')
   const started = Promise.withResolvers<void>()
-  const result = call({ command: 'echo on; trap "" TERM; sleep 600 & sleep 600' }, { signal: abort.signal, output: () => started.resolve() })
+  const result = call(
+    { command: 'echo on; trap "" TERM; sleep 600 & sleep 600' },
+    { signal: abort.signal, output: () => started.resolve() },
+  )
   await started.promise
   abort.abort(reason)
   await expect(result).rejects.toBe(reason)
@@ -151,7 +193,10 @@ test('X-106 X-107 ZA-26 no key reaches the command, known values are hidden in w
 test('X-320 the plan names the effects, the folder and the exact command', async () => {
   const { effects, preview } = await plan({ command: 'git status && make', working_dir: 'src' })
   expect(preview).toMatchObject({ detail: 'git status && make', detailKind: 'command', folder: 'src' })
-  expect(effects).toMatchObject([{ words: ['git', 'status'], readOnly: true }, { words: ['make'], readOnly: false }])
+  expect(effects).toMatchObject([
+    { words: ['git', 'status'], readOnly: true },
+    { words: ['make'], readOnly: false },
+  ])
   expect((await plan({ command: 'ls', working_dir: '..' })).effects[0]).toMatchObject({ kind: 'read', inside: false })
 })
 

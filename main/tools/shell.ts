@@ -52,13 +52,17 @@ type Input = z.infer<typeof fields>
 const input = z.preprocess((given) => {
   if (given === null || typeof given !== 'object') return given
   const { workdir, max_output_tokens, ...named } = given as Record<string, unknown>
-  const aliases = { ...(workdir === undefined ? {} : { working_dir: workdir }), ...(max_output_tokens === undefined ? {} : { max_output_chars: max_output_tokens }) }
+  const aliases = {
+    ...(workdir === undefined ? {} : { working_dir: workdir }),
+    ...(max_output_tokens === undefined ? {} : { max_output_chars: max_output_tokens }),
+  }
   return { ...aliases, ...named }
 }, fields)
 
 /** Out of range is moved to the nearest end, but 0 would mean "no limit", which a command that is waited for cannot have (X-305). */
 function seconds(min: number, max: number, fallback: number) {
-  const toRange = (value: unknown): unknown => (typeof value === 'number' && Number.isFinite(value) && value !== 0 ? Math.min(max, Math.max(min, value)) : value)
+  const toRange = (value: unknown): unknown =>
+    typeof value === 'number' && Number.isFinite(value) && value !== 0 ? Math.min(max, Math.max(min, value)) : value
   return z.preprocess(toRange, z.number().min(min).max(max)).default(fallback)
 }
 
@@ -76,10 +80,18 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
 
   function shellOf(asked: Input['shell'], env: Record<string, string>) {
     const preferred = deps.preferredShell()
-    return findShell(env, asked, shellNames.find((name) => name === preferred))
+    return findShell(
+      env,
+      asked,
+      shellNames.find((name) => name === preferred),
+    )
   }
 
-  async function effectsOf({ command, shell: asked }: Input, folder: FilePath, context: ToolContext): Promise<Effect[]> {
+  async function effectsOf(
+    { command, shell: asked }: Input,
+    folder: FilePath,
+    context: ToolContext,
+  ): Promise<Effect[]> {
     const { workspace, sessionId } = context
     const shell = await shellOf(asked, await deps.environment.forCommand({ sessionId, workspace }))
     const effects = await commandEffects(command, {
@@ -107,15 +119,23 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     async plan(given, context) {
       // What the model was shown instead of a secret is not the secret (Z-104).
       if (given.command.includes(placeholderMark)) {
-        throw new LatheError('redaction.placeholder', 'The command holds a placeholder that stands for a hidden secret.', { hint: 'Refer to the secret by its environment variable.' })
+        throw new LatheError(
+          'redaction.placeholder',
+          'The command holds a placeholder that stands for a hidden secret.',
+          { hint: 'Refer to the secret by its environment variable.' },
+        )
       }
       const folder = await folderOf(given, context, 'judge')
       const [effects] = await Promise.all([
         effectsOf(given, folder, context),
         ...commandAddresses(given.command).map((url) => deps.admitAddress(url, context.signal)),
       ])
-      if (effects.every((effect) => effect.kind === 'read' || (effect.kind === 'command' && effect.readOnly))) onlyReading.add(context)
-      return { effects, preview: { title: 'Run a command', detail: given.command, detailKind: 'command', folder: folder.shown } }
+      if (effects.every((effect) => effect.kind === 'read' || (effect.kind === 'command' && effect.readOnly)))
+        onlyReading.add(context)
+      return {
+        effects,
+        preview: { title: 'Run a command', detail: given.command, detailKind: 'command', folder: folder.shown },
+      }
     },
 
     async run(given, context) {
@@ -130,7 +150,11 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
         cwd: folder.real,
         env: { ...env, ...(onlyReading.has(context) ? readOnlyGitEnvironment : {}) },
         timeoutMs: given.timeout * 1_000,
-        capture: { folder: deps.spoolFolder, redactor: () => deps.redaction().stream(), live: (text, stream) => context.output(text, stream) },
+        capture: {
+          folder: deps.spoolFolder,
+          redactor: () => deps.redaction().stream(),
+          live: (text, stream) => context.output(text, stream),
+        },
         ledger: deps.ledger?.(context.sessionId, given.command),
       })
       return waitFor(command, given, context)
@@ -148,7 +172,10 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
   async function folderOf(given: Input, context: ToolContext, how: 'judge' | 'use'): Promise<FilePath> {
     const folder = await paths[how](context, given.working_dir)
     if (folder.kind === 'folder') return folder
-    throw new LatheError(folder.kind === 'missing' ? 'file.not_found' : 'path.invalid', `${folder.shown} is not a folder.`)
+    throw new LatheError(
+      folder.kind === 'missing' ? 'file.not_found' : 'path.invalid',
+      `${folder.shown} is not a folder.`,
+    )
   }
 
   async function waitFor(command: RunningCommand, given: Input, context: ToolContext): Promise<ToolResult> {
@@ -163,7 +190,12 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     try {
       // A turn's Stop is reported once the tree has ended (X-209), and is no result (X-708); an exit seen before is one.
       if (end.reason !== 'exited' && !call.stoppedByPerson) context.signal.throwIfAborted()
-      return await resultOf(output, end, { durationMs, budget: given.max_output_chars, timeout: given.timeout, blobs: deps.blobs })
+      return await resultOf(output, end, {
+        durationMs,
+        budget: given.max_output_chars,
+        timeout: given.timeout,
+        blobs: deps.blobs,
+      })
     } finally {
       await output.release()
     }
@@ -172,7 +204,11 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
 
 type Facts = { durationMs: number; budget: number; timeout: number; blobs: Blobs }
 
-async function resultOf(output: CapturedOutput, end: ProcessEnd, { durationMs, budget, timeout, blobs }: Facts): Promise<ToolResult> {
+async function resultOf(
+  output: CapturedOutput,
+  end: ProcessEnd,
+  { durationMs, budget, timeout, blobs }: Facts,
+): Promise<ToolResult> {
   const { head, tail, dropped } = output.reduced
   const cut = output.binary || head.length + tail.length + dropped > budget
   const outputRef = cut && !output.incomplete ? await blobs.put(await output.full()).catch(() => undefined) : undefined
@@ -192,7 +228,14 @@ async function resultOf(output: CapturedOutput, end: ProcessEnd, { durationMs, b
     isError: outcome.code !== undefined,
     ...(outcome.code === undefined ? {} : { code: outcome.code }),
     summary: clip(`${outcome.text}\n${body}`, 4_000),
-    view: { stdout: output.stdout, stderr: output.stderr, exitCode: end.exitCode, signal: end.signal, truncated: cut, outputRef },
+    view: {
+      stdout: output.stdout,
+      stderr: output.stderr,
+      exitCode: end.exitCode,
+      signal: end.signal,
+      truncated: cut,
+      outputRef,
+    },
   }
 }
 
