@@ -36,7 +36,8 @@ async function obey(args: Arguments, output: Output): Promise<number> {
         return exitCodes.completed
       } catch (error) {
         // No line on stdout: there is no host (S-139).
-        output.note(`lathe: ${errorBody(error).message}`)
+        const { message, hint } = errorBody(error)
+        output.note(`lathe: ${message}${hint === undefined ? '' : `\n${hint}`}`)
         return exitCodes.failed
       }
     }

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { LatheError } from '../preload/contract/errors.ts'
 import type { WorkbenchEvent } from '../preload/contract/events.ts'
 import type { Rule } from '../preload/contract/items.ts'
 import { settleMs } from '../preload/contract/limits.ts'
@@ -93,7 +94,16 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     secret: (provider) => secrets.get(`provider.${provider}`),
     log: (entry) => log.warn('A model request failed', entry),
   })
-  const chooseModel = (name: string | null) => models.choose(name ?? settings.get().model).model
+  const chooseModel = (name: string | null) => {
+    try {
+      return models.choose(name ?? settings.get().model).model
+    } catch (error) {
+      const { problem } = config
+      if (!problem) throw error
+      // What is missing may stand in the file that could not be read.
+      throw new LatheError('config.invalid', `${problem.file}, line ${problem.line}: ${problem.message}`, { hint: 'Mend the file, then send the message again.', cause: error })
+    }
+  }
 
   const environment = createEnvironment({
     host: process.env,

@@ -397,7 +397,8 @@ function usageOf(usage: ModelUsage, model: ModelInfo): Usage {
           usage.output * price.output) /
         1_000_000
       : null
-  return { ...usage, cost }
+  const { estimated: _, ...counts } = usage
+  return { ...counts, cost }
 }
 
 /** Figures of a turn as its requests report them: sums of usage, context fill, first token, rate (T-87 to T-89). */

@@ -26,6 +26,11 @@ class UsageError extends LatheError {
   }
 }
 
+/** A model nobody configured is as wrong as an option nobody knows (M-25). */
+function isWrongUsage(error: unknown): boolean {
+  return error instanceof UsageError || (error instanceof LatheError && error.code === 'model.unknown')
+}
+
 type Run = { args: RunArguments; output: Output; interrupts: Interrupts; handlers: Handlers; client: ClientContext }
 
 export async function run(args: RunArguments, home: string, output: Output, interrupts: Interrupts): Promise<number> {
@@ -54,7 +59,7 @@ export async function run(args: RunArguments, home: string, output: Output, inte
   } catch (error) {
     if (interrupts.signal.aborted && (error as Error).name === 'AbortError') return exitCodes.stopped
     output.fail(error)
-    return error instanceof UsageError ? exitCodes.wrongUsage : exitCodes.failed
+    return isWrongUsage(error) ? exitCodes.wrongUsage : exitCodes.failed
   }
 }
 
@@ -68,7 +73,10 @@ type Prepared = { before: SessionView; attachments: Attachment[] }
 
 /** The session as it is before, and the files where its host has them. */
 async function prepare(running: Run, workspace: string, files: NamedBytes[]): Promise<Prepared> {
-  const { handlers, client } = running
+  const { handlers, client, output } = running
+  // What a window shows above everything: a damaged database, a configuration that could not be read.
+  const { banner } = await handlers.host.info(undefined, client)
+  if (banner !== null) output.note(banner)
   const sessionId = await chooseSession(running, workspace)
   const attachments: Attachment[] = []
   for (const file of files) attachments.push(await upload(running, file))
@@ -114,11 +122,11 @@ async function newestOf(workspace: string, handlers: Handlers, client: ClientCon
 async function followTurn(running: Run, before: SessionView, turnId: string): Promise<number> {
   const { args, output, interrupts, handlers, client } = running
   const { id: sessionId, workspace } = before.header
-  const stop = async (): Promise<void> => {
+  const stop = async (reason: 'person' | 'timeout' = 'person'): Promise<void> => {
     // A turn that has just settled needs no stop.
-    await handlers.session.stop({ requestId: newId(), sessionId, turnId }, client).catch(() => undefined)
+    await handlers.session.stop({ requestId: newId(), sessionId, turnId, reason }, client).catch(() => undefined)
   }
-  const limit = args.timeout === undefined ? undefined : setTimeout(() => void stop(), args.timeout)
+  const limit = args.timeout === undefined ? undefined : setTimeout(() => void stop('timeout'), args.timeout)
   interrupts.signal.addEventListener('abort', () => void stop(), { once: true })
   if (interrupts.signal.aborted) await stop()
   const answers = client.attendance === 'attended' ? answerOnTerminal({ handlers, client, sessionId, interrupts }) : null
@@ -139,7 +147,7 @@ async function followTurn(running: Run, before: SessionView, turnId: string): Pr
 }
 
 /** Stored events of the session from `turn.started` of this turn on. A pruned range is begun again after what was seen. */
-async function* turnEvents({ handlers, client }: Run, before: SessionView, turnId: string, answers: TerminalAnswers | null): AsyncGenerator<StoredEvent> {
+async function* turnEvents({ handlers, client, output }: Run, before: SessionView, turnId: string, answers: TerminalAnswers | null): AsyncGenerator<StoredEvent> {
   const reading = new AbortController()
   let started = false
   try {
@@ -147,6 +155,7 @@ async function* turnEvents({ handlers, client }: Run, before: SessionView, turnI
     const input = { sessionId, stream: newId(), after: lastSeq, journalId: before.journalId }
     for await (const event of handlers.session.events(input, { ...client, signal: reading.signal })) {
       answers?.see(event)
+      if (event.type === 'session.storageFailed' && event.attempt === 1) output.note('The turn cannot be saved at the moment; it is tried again. Is the disk full?')
       if (event.seq === null) continue
       started ||= event.type === 'turn.started' && event.turnId === turnId
       if (started) yield event as StoredEvent

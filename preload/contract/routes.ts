@@ -265,7 +265,7 @@ export const contract = {
         }),
       )
       .output(SubmitReply),
-    stop: route.input(z.object({ ...act, ...inSession, turnId: Id })).output(StopReply),
+    stop: route.input(z.object({ ...act, ...inSession, turnId: Id, /** Default `person`. */ reason: z.enum(['person', 'timeout']).optional() })).output(StopReply),
     retry: route
       .input(z.object({ ...act, ...inSession, turnId: Id, model: z.string().max(300).optional() }))
       .output(SubmitReply),

@@ -31,7 +31,7 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
         return item
       },
       submit: ({ sessionId, ...submission }, client) => sessions.submit(sessionId, { ...submission, attendance: client.attendance }),
-      stop: ({ sessionId, turnId }) => sessions.command(sessionId, { type: 'stop', turnId, reason: 'person' }),
+      stop: ({ sessionId, turnId, reason = 'person' }) => sessions.command(sessionId, { type: 'stop', turnId, reason }),
       retry: ({ sessionId, requestId, turnId, model }, client) => sessions.retry(sessionId, requestId, turnId, model, client.attendance),
       continue: ({ sessionId, requestId, turnId }, client) => sessions.continue(sessionId, requestId, turnId, client.attendance),
       settings: async ({ sessionId, requestId: _, model, effort, approvalMode, forApproval }) => {
