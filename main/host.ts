@@ -54,6 +54,61 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
 }
 
+/** Handlers of whichever host there is at the moment of a call, for a front door that stays when owners change. */
+export type LastingHost = Pick<Host, 'handlers' | 'fault' | 'close'> & {
+  owns(): boolean
+  isReady(): boolean
+  announce(url?: string): Promise<void>
+  /** Resolves when `signal` of the options fires; rejects where a next owner could not be had. */
+  ended: Promise<void>
+}
+
+/** As `openHost`, and again after each owner that ends: attached to the next one, or as the next one (S-135). */
+export async function openLastingHost(options: HostOptions & { signal: AbortSignal; changed?: () => void }): Promise<LastingHost> {
+  const { signal, changed } = options
+  let current = await openHost(options)
+  let ready = true
+  let url: string | undefined
+
+  async function follow(): Promise<void> {
+    for (;;) {
+      await fires(AbortSignal.any([signal, current.ended]))
+      if (signal.aborted) return
+      ready = false
+      await current.close()
+      current = await openHost(options)
+      await current.announce(url)
+      ready = true
+      changed?.()
+    }
+  }
+  const ended = follow().catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
+
+  type Table = Record<string, Record<string, unknown>>
+  const group = (name: string): object => new Proxy({}, { get: (_target, route: string) => (current.handlers as unknown as Table)[name]![route] })
+  return {
+    handlers: new Proxy({}, { get: (_target, name: string) => group(name) }) as Handlers,
+    fault: (error, route) => current.fault(error, route),
+    owns: () => current.owns,
+    isReady: () => ready,
+    announce(at) {
+      url = at
+      return current.announce(at)
+    },
+    ended,
+    close: () => current.close(),
+  }
+}
+
+function fires(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done()
+    else signal.addEventListener('abort', () => done(), { once: true })
+  })
+}
+
 async function attachTo({ home, attendance, signal }: HostOptions): Promise<Host | null> {
   const file = await readHostFile(home)
   if (!file) return null

@@ -1,0 +1,35 @@
+/** Where the shell's page lives, and what may act as it: pure, so that each rule is tested without Electron. */
+
+export const pageScheme = 'app'
+/** The page's own origin (Z-151); deep links have a scheme of their own. */
+export const pageOrigin = 'app://lathe'
+
+/** Whether a URL is of our page, whatever its path. */
+export function isOwnPage(url: string): boolean {
+  const parsed = URL.parse(url)
+  return parsed?.protocol === `${pageScheme}:` && parsed.host === 'lathe' && parsed.username === '' && parsed.password === ''
+}
+
+/** The entry of the page's file list that a request means; null for any other origin. */
+export function pathOnPage(url: string): string | null {
+  return isOwnPage(url) ? URL.parse(url)!.pathname : null
+}
+
+/** The main frame of our own page, and nothing else, may ask the shell for anything (Z-155). */
+export function isOwnSender(sender: { frameUrl: string | null; isMainFrame: boolean }): boolean {
+  return sender.frameUrl !== null && sender.isMainFrame && isOwnPage(sender.frameUrl)
+}
+
+const allowedPermissions = new Set(['clipboard-sanitized-write', 'notifications'])
+
+/** Everything is denied but writing the clipboard and notifications, for our page's own frame (Z-154). */
+export function isAllowed(permission: string, requestingUrl: string): boolean {
+  return allowedPermissions.has(permission) && isOwnPage(requestingUrl)
+}
+
+/** An address a browser or mail program may be asked to open (Z-196); null for any other. */
+export function outsideAddress(url: string): { href: string; host: string } | null {
+  const parsed = URL.parse(url)
+  if (!parsed || !['http:', 'https:', 'mailto:'].includes(parsed.protocol)) return null
+  return { href: parsed.href, host: parsed.protocol === 'mailto:' ? 'mail' : parsed.host }
+}
