@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { IPty } from 'node-pty'
 import { findProgram } from './find-program.ts'
+import { openKernelPipes } from './kernel-pipe.ts'
 
 export type OutputStream = 'stdout' | 'stderr'
 
@@ -16,6 +17,8 @@ export type Launch = {
   stdin?: 'null' | 'pipe' | undefined
   /** Set: the process gets a pty of this size instead of pipes. */
   pty?: { cols: number; rows: number } | undefined
+  /** What runs may open its output again by name, as in `> /dev/stderr`; costs some milliseconds on Linux. */
+  outputByName?: boolean | undefined
   /** Windows `cmd` only: arguments are passed as they stand (X-304). */
   verbatimArguments?: boolean | undefined
 }
@@ -41,28 +44,39 @@ export type Carrier = {
 
 /** Rejects with the system's own error where the program cannot be started. */
 export async function openPipes(launch: Launch, events: CarrierEvents): Promise<Carrier> {
+  const pipes = launch.outputByName ? await openKernelPipes() : null
   const child = spawn(launch.file, launch.args, {
     cwd: launch.cwd,
     env: launch.env,
     // On POSIX a new session: the group id is the pid, and there is no controlling terminal (X-201, X-202).
     detached: process.platform !== 'win32',
-    stdio: [launch.stdin === 'pipe' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdio: [launch.stdin === 'pipe' ? 'pipe' : 'ignore', pipes?.[0].writeEnd ?? 'pipe', pipes?.[1].writeEnd ?? 'pipe'],
     windowsHide: true,
     windowsVerbatimArguments: launch.verbatimArguments ?? false,
   })
-  child.stdout!.on('data', (bytes: Buffer) => events.data('stdout', bytes))
-  child.stderr!.on('data', (bytes: Buffer) => events.data('stderr', bytes))
-  // A reset while reading or an EPIPE while writing says no more than the exit that follows it.
-  for (const stream of child.stdio) stream?.on('error', () => {})
-  child.on('exit', (exitCode, signal) => events.exit(exitCode, signal))
-  child.on('close', () => events.closed())
-
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve)
-    child.once('error', reject)
+  pipes?.forEach((pipe) => pipe.closeWriteEnd())
+  const outputs = [pipes?.[0].reader ?? child.stdout!, pipes?.[1].reader ?? child.stderr!] as const
+  let open = outputs.length
+  outputs.forEach((output, at) => {
+    output.on('data', (bytes: Buffer) => events.data(at === 0 ? 'stdout' : 'stderr', bytes))
+    output.on('close', () => (open -= 1) === 0 && events.closed())
+    // A reset while reading or an EPIPE while writing says no more than the exit that follows it.
+    output.on('error', () => {})
   })
+  child.stdin?.on('error', () => {})
+  child.on('exit', (exitCode, signal) => events.exit(exitCode, signal))
+  const destroy = (): void => [child.stdin, ...outputs].forEach((stream) => stream?.destroy())
+
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', reject)
+    })
+  } catch (error) {
+    destroy()
+    throw error
+  }
   child.on('error', () => {})
-  const outputs = [child.stdout!, child.stderr!]
   return {
     pid: child.pid!,
     write(bytes) {
@@ -74,7 +88,7 @@ export async function openPipes(launch: Launch, events: CarrierEvents): Promise<
     pause: () => outputs.forEach((stream) => stream.pause()),
     resume: () => outputs.forEach((stream) => stream.resume()),
     resize: () => {},
-    destroy: () => child.stdio.forEach((stream) => stream?.destroy()),
+    destroy,
   }
 }
 

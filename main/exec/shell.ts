@@ -100,6 +100,7 @@ export async function startCommand(command: ShellCommand): Promise<RunningComman
     ...launch,
     cwd: command.cwd,
     env: { ...command.env, ...launch.env },
+    outputByName: true,
     ledger: command.ledger,
     output: (stream, bytes) => capture.push(stream, bytes),
   })

@@ -149,14 +149,14 @@ test('X-309 Stop on the card ends that command, and the turn goes on with its ou
   const input = readArguments(tool, { command: 'echo here; sleep 600' }) as Parameters<ShellTool['run']>[0]
   const result = tool.run(input, { ...context, output: () => shown.resolve() })
   await shown.promise
-  expect(await tool.stopCommand('another')).toBe(false)
-  expect(await tool.stopCommand(context.callId)).toBe(true)
+  expect(tool.stopCommand('another')).toBe(false)
+  expect(tool.stopCommand(context.callId)).toBe(true)
   expect(await result).toMatchObject({
     isError: true,
     code: 'exec.stopped_by_person',
     text: expect.stringContaining('here\n'),
   })
-  expect(await tool.stopCommand(context.callId)).toBe(false)
+  expect(tool.stopCommand(context.callId)).toBe(false)
   expect(liveProcesses()).toBe(0)
 })
 

@@ -35,7 +35,7 @@ export type ShellToolDeps = {
 
 export type ShellTool = Tool<Input> & {
   /** "Stop" on the card: ends that command only. False where it does not run (any more). */
-  stopCommand(callId: string): Promise<boolean>
+  stopCommand(callId: string): boolean
 }
 
 const fields = z.object({
@@ -160,11 +160,11 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       return waitFor(command, given, context)
     },
 
-    async stopCommand(callId) {
+    stopCommand(callId) {
       const call = running.get(callId)
       if (!call) return false
       call.stoppedByPerson = true
-      await call.process.stop('stopped')
+      void call.process.stop('stopped')
       return true
     },
   }

@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test, vi } from 'vitest'
+import { bootId, endLeftover, processSystem } from './process-tree.ts'
+import { type ProcessIdentity, startProcess } from './process.ts'
+
+const env = { PATH: process.env['PATH'] ?? '' }
+const launch = { cwd: '/', env, output: () => {} }
+
+async function alive(pid: number): Promise<boolean> {
+  return (await processSystem.rows([pid])).some((row) => !row.dead)
+}
+
+/** A host of its own that runs `script` with `startProcess` and `endAllProcesses` at hand; lines it prints are pids. */
+async function hostOf(script: string, pids: number): Promise<{ host: ChildProcess; started: number[] }> {
+  const module = fileURLToPath(new URL('./process.ts', import.meta.url))
+  const source = `import { endAllProcesses, startProcess } from ${JSON.stringify(module)}
+    const launch = { cwd: '/', env: { PATH: process.env.PATH }, output: (_, bytes) => process.stdout.write(bytes) }
+    const sh = (script) => startProcess({ ...launch, file: 'sh', args: ['-c', script] })
+    ${script}`
+  const host = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  host.stdout.on('data', (bytes) => (printed += String(bytes)))
+  const lines = (): number[] => printed.split('\n').slice(0, -1).map(Number)
+  await vi.waitFor(() => expect(lines()).toHaveLength(pids), { timeout: 15_000 })
+  return { host, started: lines() }
+}
+
+describe.skipIf(process.platform !== 'linux')('on Linux', () => {
+  test('X-214 quit ends all trees together, also what ignores SIGTERM, and starts nothing more', async () => {
+    const { host, started } = await hostOf(
+      `await Promise.all([1, 2, 3, 4].map(() => sh("trap '' TERM; echo $$; sleep 600 & echo $!; wait; wait")))
+      setTimeout(async () => {
+        const began = performance.now()
+        const ended = await endAllProcesses()
+        const refused = await sh('true').catch((error) => error.code)
+        process.exit(ended.length === 4 && refused === 'app.closing' && performance.now() - began < 4_000 ? 0 : 1)
+      }, 500)`,
+      8,
+    )
+    expect(await once(host, 'exit')).toEqual([0, null])
+    expect(await Promise.all(started.map(alive))).toEqual(started.map(() => false))
+  })
+
+  test('X-214 a host that ends by a fault of its own leaves no orphan behind', async () => {
+    const { host, started } = await hostOf(
+      `await sh('echo $$; sleep 600 & echo $!; wait'); setTimeout(() => { throw new Error('fault of this test') }, 300)`,
+      2,
+    )
+    expect((await once(host, 'exit'))[0]).not.toBe(0)
+    await vi.waitFor(async () => expect(await Promise.all(started.map(alive))).toEqual([false, false]))
+  })
+
+  test('X-204 X-215 XA-27 what a killed host left is ended by its record, and a reused pid is not', async () => {
+    const { host, started } = await hostOf(
+      `const ledger = { started: ({ leader, leaderStart }) => console.log(leader + '\\n' + leaderStart), ended() {} }
+      await startProcess({ ...launch, ledger, file: 'sh', args: ['-c', '(setsid sleep 600 &) ; sleep 600'] })`,
+      2,
+    )
+    host.kill('SIGKILL')
+    await once(host, 'exit')
+    const [leader, leaderStart] = [started[0]!, String(started[1])]
+    const record: ProcessIdentity = { leader, leaderStart, bootId: await bootId() }
+    expect(await alive(leader)).toBe(true)
+    expect(await endLeftover({ ...record, bootId: 'another start of the machine' })).toBe(false)
+    expect(await endLeftover({ ...record, leaderStart: '1' })).toBe(false)
+    expect(await alive(leader)).toBe(true)
+    expect(await endLeftover(record)).toBe(true)
+    expect(await alive(leader)).toBe(false)
+  })
+
+  test('X-204 a process is recorded before its start is reported, and until it has gone', async () => {
+    const seen: string[] = []
+    const ledger = {
+      started: ({ leader, leaderStart }: ProcessIdentity) => seen.push(`started ${leader} ${leaderStart !== null}`),
+      ended: ({ leader }: ProcessIdentity) => seen.push(`ended ${leader}`),
+    }
+    const running = await startProcess({ ...launch, file: 'cat', args: [], stdin: 'pipe', ledger })
+    expect(seen).toEqual([`started ${running.pid} true`])
+    running.write('x')
+    running.closeInput()
+    expect(await running.end).toMatchObject({ exitCode: 0, reason: 'exited' })
+    expect(running.write('y')).toBe(false)
+    await vi.waitFor(() => expect(seen.at(-1)).toBe(`ended ${running.pid}`))
+    await expect(startProcess({ ...launch, file: 'no-such-program', args: [], ledger })).rejects.toThrow('ENOENT')
+    expect(seen).toHaveLength(2)
+  })
+
+  test('X-217 a descendant that left the group and lost its parent is found by its environment', async () => {
+    let pid = 0
+    const output = (_: unknown, bytes: Buffer): void => void (pid = Number(bytes.toString()))
+    const script = 'sh -c "setsid sh -c \'echo \\$\\$; exec sleep 600\' &"; sleep 600'
+    const running = await startProcess({ ...launch, file: 'sh', args: ['-c', script], output })
+    await vi.waitFor(() => expect(pid).toBeGreaterThan(0))
+    await vi.waitFor(async () =>
+      expect((await processSystem.rows([pid]))[0]).toMatchObject({ group: pid, name: 'sleep' }),
+    )
+    await running.stop('stopped')
+    expect(await alive(pid)).toBe(false)
+  })
+})
