@@ -33,7 +33,8 @@ export type ActorPorts = {
 }
 
 type StreamReport = Extract<Report, { type: 'stream' | 'toolOutput' }>
-type Entry = { input: Input; resolve(reply: unknown): void; reject(error: unknown): void }
+/** `at` is when it was received: what is measured does not depend on how long a disk took (T-40). */
+type Entry = { input: Input; at: number; resolve(reply: unknown): void; reject(error: unknown): void }
 /** What became of an entry: a decision with its reply, or a refusal. Neither is told before the batch is durable (S-15). */
 type Applied = { entry: Entry; decision: Decision; reply: unknown } | { entry: Entry; refusal: unknown }
 
@@ -132,7 +133,7 @@ export class SessionActor {
 
   /** A report whose answer, or durability, the worker waits for. */
   report(turnId: string, report: Report): Promise<ReportAnswer> {
-    return this.post({ kind: 'report', turnId, at: this.ports.now(), report }) as Promise<ReportAnswer>
+    return this.post({ kind: 'report', turnId, report }) as Promise<ReportAnswer>
   }
 
   /** A delta: joined with its like and decided at most once in 16 ms, unless something else comes after it (T-50). */
@@ -143,7 +144,7 @@ export class SessionActor {
     else {
       const delta = { ...report }
       this.growing.set(part, delta)
-      this.mailbox.push(unanswered({ kind: 'report', turnId, at: this.ports.now(), report: delta }))
+      this.mailbox.push(this.unanswered({ kind: 'report', turnId, report: delta }))
     }
     this.heldChars += report.add.length
     if (this.heldChars * 2 > heldDeltaBytesMax)
@@ -194,12 +195,18 @@ export class SessionActor {
   }
 
   private post(input: Input): Promise<unknown> {
-    const promise = new Promise((resolve, reject) => this.mailbox.push({ input, resolve, reject }))
+    const promise = new Promise((resolve, reject) =>
+      this.mailbox.push({ input, at: this.ports.now(), resolve, reject }),
+    )
     // What streams from here on comes after it.
     this.growing.clear()
     this.due = true
     void this.pump()
     return promise
+  }
+
+  private unanswered(input: Input): Entry {
+    return { input, at: this.ports.now(), resolve: () => {}, reject: () => {} }
   }
 
   private async pump(): Promise<void> {
@@ -247,7 +254,7 @@ export class SessionActor {
     try {
       if (this.failingSince !== null && !isKept(input)) throw unsaved()
       const { decision, reply } = decide(this.state, input, {
-        now: input.kind === 'report' ? input.at : this.ports.now(),
+        now: entry.at,
         newId,
         settings: this.ports.settings(),
         rules: this.ports.rules(),
@@ -276,9 +283,7 @@ export class SessionActor {
   }
 
   private failTurn(turnId: string, error: unknown): void {
-    this.mailbox.push(
-      unanswered({ kind: 'report', turnId, at: this.ports.now(), report: { type: 'failed', error: errorBody(error) } }),
-    )
+    this.mailbox.push(this.unanswered({ kind: 'report', turnId, report: { type: 'failed', error: errorBody(error) } }))
     this.growing.clear()
     this.due = true
     this.handles.get(turnId)?.controller.abort('failed')
@@ -432,10 +437,6 @@ function unsaved(): LatheError {
 /** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
 function isKept(input: Input): boolean {
   return input.kind === 'report' || input.command.type === 'stop' || input.command.type === 'command.ended'
-}
-
-function unanswered(input: Input): Entry {
-  return { input, resolve: () => {}, reject: () => {} }
 }
 
 function joins(open: StreamReport, next: StreamReport): boolean {

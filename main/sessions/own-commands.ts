@@ -7,7 +7,6 @@ import type { Environment } from '../exec/environment.ts'
 import { cutOutput } from '../exec/output.ts'
 import { findShell, startCommand, type RunningCommand, type ShellName } from '../exec/shell.ts'
 import type { Effect } from '../tools/tool.ts'
-import type { SessionActor } from './actor.ts'
 import type { Sessions } from './sessions.ts'
 
 export type OwnCommandsPorts = {
@@ -40,8 +39,7 @@ export class OwnCommands {
     if (!ports.settings()['exec.enabled'])
       throw new LatheError('exec.disabled', 'Commands are switched off in Settings.')
     const command = line.trimStart()
-    const actor = await ports.sessions.actor(sessionId)
-    const folder = actor.peek().view.header.workspace
+    const folder = (await ports.sessions.actor(sessionId)).peek().view.header.workspace
     const forbidden = (await ports.classify(command, folder)).find((effect) => effect.kind === 'forbidden')
     if (forbidden?.kind === 'forbidden') throw new LatheError('command.forbidden', forbidden.reason)
     const env = await ports.environment.forCommand({ sessionId, workspace: folder })
@@ -51,7 +49,7 @@ export class OwnCommands {
       (ports.settings()['exec.shell'] ?? undefined) as ShellName | undefined,
     )
     const itemId = newId()
-    await actor.command({
+    await ports.sessions.command(sessionId, {
       type: 'command.started',
       itemId,
       line: ports.redact(command),
@@ -67,7 +65,7 @@ export class OwnCommands {
       timeoutMs: noLimitMs,
       capture: { folder: ports.spoolFolder },
     }).catch(async (error: unknown) => {
-      await this.end(actor, itemId, {
+      await this.end(sessionId, itemId, {
         exitCode: null,
         signal: null,
         text: String((error as Error).message),
@@ -80,7 +78,7 @@ export class OwnCommands {
     const finished = process.finished.then(async ({ end, output }) => {
       this.running.delete(itemId)
       const text = ports.redact(cutOutput(output.reduced, noteChars))
-      await this.end(actor, itemId, {
+      await this.end(sessionId, itemId, {
         exitCode: end.exitCode,
         signal: end.signal,
         text,
@@ -104,11 +102,11 @@ export class OwnCommands {
   }
 
   private async end(
-    actor: SessionActor,
+    sessionId: string,
     itemId: string,
     end: { exitCode: number | null; signal: string | null; text: string; stdout: string; stderr: string },
   ): Promise<void> {
-    await actor.command({
+    await this.ports.sessions.command(sessionId, {
       type: 'command.ended',
       itemId,
       exitCode: end.exitCode,

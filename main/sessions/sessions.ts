@@ -1,26 +1,21 @@
 /** All sessions of a data folder: which actors are in memory, how a message is checked before it enters a mailbox. */
-import { createHash } from 'node:crypto'
-import { stat, statfs } from 'node:fs/promises'
 import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
-import { foldEvent } from '../../preload/contract/fold.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { Attachment } from '../../preload/contract/items.ts'
-import { freeDiskMin, idleActorsMax, messageBytesMax } from '../../preload/contract/limits.ts'
+import type { Attachment, Rule } from '../../preload/contract/items.ts'
+import { idleActorsMax } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, Entry, SessionView, TurnSource } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
-import type { Rule } from '../../preload/contract/items.ts'
 import { clipItem } from '../storage/clip.ts'
-import type { Storage, StoredSession } from '../storage/storage.ts'
-import { Decision } from '../turns/decision.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Command, Message } from '../turns/inputs.ts'
-import { endLostCommands } from '../turns/own-commands.ts'
 import { nextFollowUp } from '../turns/queue.ts'
-import { recover } from '../turns/recovery.ts'
-import { newSession, type Attendance, type Effect, type SessionState } from '../turns/state.ts'
+import { newSession, type Attendance, type Effect } from '../turns/state.ts'
 import { SessionActor } from './actor.ts'
 import { entryOf } from './entry.ts'
+import { checkAttachments, checkPlace, checkText, fingerprintOf } from './message-checks.ts'
+import { recovered } from './recovered.ts'
 import { trimView } from './window.ts'
 import { writeOf } from './write.ts'
 
@@ -71,37 +66,35 @@ export class Sessions {
     }
   }
 
-  /** An unsent session (S-3). */
+  /** An unsent session (S-3). Throws `app.closing`, and what choosing the model throws. */
   create(input: {
     workspace: string
     model?: string | undefined
     approvalMode?: ApprovalMode | undefined
   }): SessionActor {
-    const settings = this.ports.settings()
+    if (this.closing) throw new LatheError('app.closing', 'Lathe is shutting down.')
     const model = input.model === undefined ? null : this.ports.chooseModel(input.model)
-    const state = newSession({
+    const approvalMode = input.approvalMode ?? this.ports.settings().approvalMode
+    const unsent = {
       id: newId(),
       journalId: newId(),
       workspace: input.workspace,
       model,
       effort: null,
-      approvalMode: input.approvalMode ?? settings.approvalMode,
+      approvalMode,
       now: this.ports.now(),
-    })
-    const actor = new SessionActor(state, this.actorPorts())
-    this.actors.set(actor.id, actor)
-    return actor
+    }
+    return this.keep(new SessionActor(newSession(unsent), this.actorPorts()))
   }
 
-  /** The one actor of a session; concurrent first opens share one load (S-14). Throws `session.not_found`. */
+  /**
+   * The one actor of a session; concurrent first opens share one load (S-14). It stays in memory for what is asked of it
+   * at once; who waits in between holds it by `using`. Throws `session.not_found`.
+   */
   async actor(id: string): Promise<SessionActor> {
     const known = this.actors.get(id)
-    if (known) {
-      // Newest use last, so the first idle one is the least recently used.
-      this.actors.delete(id)
-      this.actors.set(id, known)
-      return known
-    }
+    // Newest use last, so the first idle one is the least recently used.
+    if (known) return this.keep(known)
     let load = this.loading.get(id)
     if (!load) {
       load = this.load(id).finally(() => this.loading.delete(id))
@@ -116,12 +109,13 @@ export class Sessions {
 
   /** What a window opens with, consistent at one seq (T-199). */
   async open(id: string): Promise<SessionView> {
-    const actor = await this.actor(id)
-    if (actor.published.header.deletedAt !== null)
+    const { published } = await this.actor(id)
+    if (published.header.deletedAt !== null) {
       throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'It can be restored for a while.' })
+    }
+    const view = trimView(published)
     // A live item stays whole: its deltas go on from its end.
-    const items = actor.published.items.map((item) => (item.endedAt === null ? item : clipItem(item)))
-    return { ...actor.published, items }
+    return { ...view, items: view.items.map((item) => (item.endedAt === null ? item : clipItem(item))) }
   }
 
   /** Stored events from `after + 1` on, without gap or repeat, then live ones, until `signal` aborts (T-200). */
@@ -170,82 +164,77 @@ export class Sessions {
     } finally {
       stopListening()
       signal.removeEventListener('abort', onAbort)
-      this.dropIdle()
     }
   }
 
   /** A person's message: checked, then decided in one mailbox step (T-12 to T-17). */
-  async submit(id: string, submission: Submission, source: TurnSource = 'person'): Promise<SubmitReply> {
-    const actor = await this.actor(id)
-    const fingerprint = fingerprintOf({
+  submit(id: string, submission: Submission, source: TurnSource = 'person'): Promise<SubmitReply> {
+    const { requestId, text, attachments, attendance, whenBusy = 'refuse' } = submission
+    const asked = {
       action: 'submit',
-      text: submission.text,
-      attachments: submission.attachments.map((one) => one.hash),
+      text,
+      attachments: attachments.map((one) => one.hash),
       model: submission.model ?? null,
-    })
-    const bound = await this.boundReply(actor, submission.requestId, fingerprint)
-    if (bound) return bound
-    checkText(submission.text, submission.attachments)
-    await this.checkAttachments(submission.attachments)
-    const { header } = actor.peek().view
-    await this.checkPlace(header.workspace)
-    const message: Message = {
-      requestId: submission.requestId,
-      fingerprint,
-      text: submission.text,
-      attachments: submission.attachments,
-      model: this.ports.chooseModel(submission.model ?? header.model),
-      source,
-      attendance: submission.attendance,
     }
-    return actor.command<SubmitReply>({ type: 'submit', message, whenBusy: submission.whenBusy ?? 'refuse' })
+    return this.once(id, requestId, asked, async (actor, fingerprint) => {
+      checkText(text, attachments)
+      await checkAttachments(attachments, this.ports.storage.blobs)
+      const { header } = actor.peek().view
+      await checkPlace(header.workspace)
+      const model = this.ports.chooseModel(submission.model ?? header.model)
+      const message: Message = { requestId, fingerprint, text, attachments, model, source, attendance }
+      return actor.command({ type: 'submit', message, whenBusy })
+    })
   }
 
   /** The same text again as a new turn (T-179). */
-  async retry(
+  retry(
     id: string,
     requestId: string,
     turnId: string,
     model: string | undefined,
     attendance: Attendance,
   ): Promise<SubmitReply> {
-    const { actor, item } = await this.userItem(id, turnId)
-    const message: Message = {
-      requestId,
-      fingerprint: fingerprintOf({ action: 'retry', turnId, model: model ?? null }),
-      text: item.text,
-      ...(item.prompt === undefined ? {} : { prompt: item.prompt }),
-      attachments: item.attachments,
-      model: this.ports.chooseModel(model ?? actor.peek().view.header.model),
-      source: 'person',
-      attendance,
-      retryOf: turnId,
-    }
-    await this.checkPlace(actor.peek().view.header.workspace)
-    return actor.command<SubmitReply>({ type: 'submit', message, whenBusy: 'refuse' })
+    return this.once(id, requestId, { action: 'retry', turnId, model: model ?? null }, async (actor, fingerprint) => {
+      const { text, prompt, attachments } = await this.userItem(actor, turnId)
+      await checkAttachments(attachments, this.ports.storage.blobs)
+      const { header } = actor.peek().view
+      await checkPlace(header.workspace)
+      const message: Message = {
+        requestId,
+        fingerprint,
+        text,
+        ...(prompt === undefined ? {} : { prompt }),
+        attachments,
+        model: this.ports.chooseModel(model ?? header.model),
+        source: 'person',
+        attendance,
+        retryOf: turnId,
+      }
+      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
+    })
   }
 
   /** Goes on after an unfinished end, with a fixed instruction (T-181). */
-  async continue(id: string, requestId: string, turnId: string, attendance: Attendance): Promise<SubmitReply> {
-    const actor = await this.actor(id)
-    await this.checkPlace(actor.peek().view.header.workspace)
-    const message = this.continuation(actor, requestId, turnId, attendance)
-    return actor.command<SubmitReply>({ type: 'submit', message, whenBusy: 'refuse' })
+  continue(id: string, requestId: string, turnId: string, attendance: Attendance): Promise<SubmitReply> {
+    return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
+      await checkPlace(actor.peek().view.header.workspace)
+      const message = this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
+      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
+    })
   }
 
-  async continueRecovery(
-    id: string,
-    requestId: string,
-    recoveryId: string,
-    attendance: Attendance,
-  ): Promise<SubmitReply> {
-    const actor = await this.actor(id)
-    await this.checkPlace(actor.peek().view.header.workspace)
-    const turnId = actor.peek().view.header.recovery?.turnId ?? ''
-    return actor.command<SubmitReply>({
-      type: 'recovery.continue',
-      recoveryId,
-      message: this.continuation(actor, requestId, turnId, attendance),
+  continueRecovery(id: string, requestId: string, recoveryId: string, attendance: Attendance): Promise<SubmitReply> {
+    return this.once(id, requestId, { action: 'continueRecovery', recoveryId }, async (actor, fingerprint) => {
+      const { header } = actor.peek().view
+      await checkPlace(header.workspace)
+      const message = this.continuation(actor, {
+        requestId,
+        fingerprint,
+        attendance,
+        continues: header.recovery?.turnId ?? '',
+      })
+      return actor.command({ type: 'recovery.continue', recoveryId, message })
     })
   }
 
@@ -257,34 +246,33 @@ export class Sessions {
     attendance: Attendance,
   ): Promise<SubmitReply | null> {
     const actor = await this.actor(id)
-    const { header } = actor.peek().view
-    const followUp = header.queue.followUps.find((one) => one.id === followUpId)
-    if (!followUp) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
-    await this.checkPlace(header.workspace)
-    await this.checkAttachments(followUp.attachments)
-    const message: Message = {
-      requestId: `follow-up:${followUp.id}`,
-      fingerprint: fingerprintOf({ action: 'followUp', id: followUp.id }),
-      text: followUp.text,
-      attachments: followUp.attachments,
-      model: this.ports.chooseModel(followUp.model ?? header.model),
-      source: 'follow_up',
-      attendance,
-    }
-    return actor.command<SubmitReply | null>({ type: 'followUp.start', id: followUpId, message, byPerson })
+    return actor.using(async () => {
+      actor.checkMutable()
+      const { header } = actor.peek().view
+      const followUp = header.queue.followUps.find((one) => one.id === followUpId)
+      if (!followUp) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
+      const { text, attachments } = followUp
+      await checkAttachments(attachments, this.ports.storage.blobs)
+      await checkPlace(header.workspace)
+      const message: Message = {
+        requestId: `follow-up:${followUpId}`,
+        fingerprint: fingerprintOf({ action: 'followUp', id: followUpId }),
+        text,
+        attachments,
+        model: this.ports.chooseModel(followUp.model ?? header.model),
+        source: 'follow_up',
+        attendance,
+      }
+      return actor.command({ type: 'followUp.start', id: followUpId, message, byPerson })
+    })
   }
 
   /** The decision on a card; "Deny and stop" also stops its turn (Z-96). */
-  async answerApproval(
+  answerApproval(
     id: string,
     answer: Omit<Extract<Command, { type: 'approval.answer' }>, 'type'>,
   ): Promise<{ ok: true }> {
-    const actor = await this.actor(id)
-    const turnId = actor.peek().turn?.id
-    const reply = await actor.command<{ ok: true }>({ type: 'approval.answer', ...answer })
-    if (answer.decision === 'deny_stop' && turnId !== undefined)
-      await actor.command({ type: 'stop', turnId, reason: 'person' })
-    return reply
+    return this.command(id, { type: 'approval.answer', ...answer })
   }
 
   fingerprint(value: Record<string, unknown>): string {
@@ -294,12 +282,15 @@ export class Sessions {
   /** Stops and settles a running turn first, then hides the session everywhere (S-21, T-11). */
   async delete(id: string): Promise<void> {
     const actor = await this.actor(id)
-    const running = actor.peek().turn?.id
-    if (running !== undefined) {
-      await actor.command({ type: 'stop', turnId: running, reason: 'session_deleted' })
-      await this.settled(actor, running)
-    }
-    await actor.command({ type: 'delete' })
+    await actor.using(async () => {
+      for (let turn = actor.peek().turn; turn; turn = actor.peek().turn) {
+        await actor.command({ type: 'stop', turnId: turn.id, reason: 'session_deleted' })
+        await this.settled(actor, turn.id)
+      }
+      await actor.command({ type: 'delete' })
+    })
+    // An unsent session leaves nothing (S-3).
+    if (!actor.stored) this.actors.delete(id)
     this.ports.entryRemoved(id)
   }
 
@@ -325,108 +316,101 @@ export class Sessions {
   async close(ms: number): Promise<void> {
     this.closing = true
     for (const actor of this.actors.values()) actor.close()
-    const limit = AbortSignal.timeout(ms)
-    await Promise.all(
-      this.running().map(async (actor) => {
-        const turnId = actor.peek().turn!.id
-        await actor.command({ type: 'stop', turnId, reason: 'shutdown' }).catch(() => {})
-        await this.settled(actor, turnId, limit)
-      }),
-    )
-    await Promise.race([
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(), ms)
+    const settling = this.running().map(async (actor) => {
+      const turnId = actor.peek().turn!.id
+      await actor.command({ type: 'stop', turnId, reason: 'shutdown' })
+      await this.settled(actor, turnId, limit.signal)
+    })
+    const written = Promise.allSettled(settling).then(() =>
       Promise.all([...this.actors.values()].map((actor) => actor.idle())),
-      new Promise<void>((resolve) => limit.addEventListener('abort', () => resolve(), { once: true })),
-    ])
+    )
+    const late = new Promise<void>((resolve) => limit.signal.addEventListener('abort', () => resolve(), { once: true }))
+    await Promise.race([written, late])
+    clearTimeout(timer)
   }
 
-  private continuation(actor: SessionActor, requestId: string, turnId: string, attendance: Attendance): Message {
+  /** The reply this request had already (T-13), else the one `decide` brings; refused first where nothing may change (T-14). */
+  private async once(
+    id: string,
+    requestId: string,
+    asked: Record<string, unknown>,
+    decide: (actor: SessionActor, fingerprint: string) => Promise<SubmitReply>,
+  ): Promise<SubmitReply> {
+    const actor = await this.actor(id)
+    const fingerprint = fingerprintOf(asked)
+    return actor.using(async () => {
+      const earlier = await this.earlier(actor, requestId, fingerprint)
+      if (earlier) return earlier
+      actor.checkMutable()
+      return decide(actor, fingerprint)
+    })
+  }
+
+  /** From memory once it is durable, or from long ago. Throws `request.conflict`. */
+  private async earlier(actor: SessionActor, requestId: string, fingerprint: string): Promise<SubmitReply | null> {
+    const recent = await actor.command<SubmitReply | null>({ type: 'earlier', requestId, fingerprint })
+    if (recent || !actor.stored) return recent
+    const binding = await this.ports.storage.request(actor.id, requestId)
+    if (binding && binding.fingerprint !== fingerprint) {
+      throw new LatheError('request.conflict', 'This request id was used for another message.')
+    }
+    return (binding?.reply as SubmitReply | undefined) ?? null
+  }
+
+  private continuation(
+    actor: SessionActor,
+    asked: Pick<Message, 'requestId' | 'fingerprint' | 'attendance'> & { continues: string },
+  ): Message {
     return {
-      requestId,
-      fingerprint: fingerprintOf({ action: 'continue', turnId }),
+      ...asked,
       text: 'Continue',
       prompt:
         'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
       attachments: [],
       model: this.ports.chooseModel(actor.peek().view.header.model),
       source: 'person',
-      attendance,
-      continues: turnId,
     }
   }
 
-  private async userItem(id: string, turnId: string) {
-    const actor = await this.actor(id)
+  private async userItem(actor: SessionActor, turnId: string) {
     const row = actor.peek().view.turns.find((turn) => turn.id === turnId)
-    const item = row ? await this.ports.storage.item(id, row.userItemId) : null
+    const item = row ? await this.ports.storage.item(actor.id, row.userItemId) : null
     if (item?.kind !== 'user') throw new LatheError('request.invalid', 'That turn is not one of this session.')
-    return { actor, item }
-  }
-
-  private async boundReply(actor: SessionActor, requestId: string, fingerprint: string): Promise<SubmitReply | null> {
-    if (actor.peek().bindings.has(requestId) || !actor.stored) return null
-    const binding = await this.ports.storage.request(actor.id, requestId)
-    if (!binding) return null
-    if (binding.fingerprint !== fingerprint)
-      throw new LatheError('request.conflict', 'This request id was used for another message.')
-    return binding.reply as SubmitReply
-  }
-
-  private async checkAttachments(attachments: readonly Attachment[]): Promise<void> {
-    const faults: { name: string; reason: string }[] = []
-    for (const attachment of attachments) {
-      await this.ports.storage.blobs
-        .get(attachment.hash)
-        .catch(() => faults.push({ name: attachment.name, reason: 'unreadable' }))
-    }
-    if (faults.length > 0)
-      throw new LatheError(
-        'attachment.rejected',
-        `${faults.map((fault) => fault.name).join(', ')} cannot be read any more.`,
-        { hint: 'Attach it again.', data: { files: faults } },
-      )
-  }
-
-  /** The folder is there, and the disk has room for the work (T-14, Z-223). */
-  private async checkPlace(workspace: string): Promise<void> {
-    const folder = await stat(workspace).catch(() => null)
-    if (!folder?.isDirectory())
-      throw new LatheError('workspace.missing', `The folder ${workspace} is not there.`, {
-        hint: 'Locate it, or open another one.',
-      })
-    const disk = await statfs(workspace).catch(() => null)
-    if (disk && disk.bavail * disk.bsize < freeDiskMin)
-      throw new LatheError('storage.low', 'Less than 100 MiB of disk are free.', {
-        hint: 'Free some space, then send it again.',
-      })
+    return item
   }
 
   private async load(id: string): Promise<SessionActor> {
-    const stored = await this.ports.storage.loadSession(id)
+    const { storage, log } = this.ports
+    const stored = await storage.loadSession(id)
     if (!stored) throw new LatheError('session.not_found', 'There is no such session.')
-    const state = await this.recovered(stateOf(stored, this.ports.storage), stored)
-    const actor = new SessionActor(state, this.actorPorts())
-    this.actors.set(id, actor)
-    this.dropIdle()
-    return actor
+    const readOnly =
+      storage.condition.kind === 'newer'
+        ? 'This session was written by a newer version of Lathe. It can be read, searched and exported.'
+        : null
+    const environment = { now: this.ports.now(), newId, settings: this.ports.settings(), rules: this.ports.rules() }
+    // What was unsettled is settled before any command of the session is applied (T-182).
+    const { state, decision } = await recovered(stored, readOnly, environment, (error) =>
+      log('error', 'The journal of a session could not be read back', {
+        sessionId: id,
+        error: String((error as Error)?.stack ?? error),
+      }),
+    )
+    if (decision && decision.events.length > 0) {
+      await storage.commit(writeOf(state, [decision]))
+      if (state.view.header.deletedAt === null) this.ports.entryChanged(entryOf(state.view))
+    }
+    return this.keep(new SessionActor(state, this.actorPorts()))
   }
 
-  /** Settles what was unsettled before any command of the session is applied (T-182). */
-  private async recovered(state: SessionState, stored: StoredSession): Promise<SessionState> {
-    if (state.readOnly !== null) return state
-    const open = stored.unsettled.length > 0 || state.view.turns.some((turn) => turn.outcome === null)
-    const lost = state.view.items.some((item) => item.kind === 'tool' && item.turnId === null && item.endedAt === null)
-    if (!open && !lost) return state
-    const decision = new Decision(state, {
-      now: this.ports.now(),
-      newId,
-      settings: this.ports.settings(),
-      rules: this.ports.rules(),
-    })
-    if (open) recover(decision, stored.unsettled)
-    endLostCommands(decision)
-    if (decision.events.length > 0) await this.ports.storage.commit(writeOf(decision.state, [decision]))
-    this.ports.entryChanged(entryOf(decision.state.view))
-    return decision.state
+  private keep(actor: SessionActor): SessionActor {
+    if (this.closing) actor.close()
+    this.actors.delete(actor.id)
+    this.actors.set(actor.id, actor)
+    // Later, so that whoever asked for an actor has said what for.
+    if (this.actors.size > idleActorsMax) setImmediate(() => this.dropIdle())
+    return actor
   }
 
   private actorPorts() {
@@ -473,8 +457,8 @@ export class Sessions {
     try {
       await this.startFollowUp(actor.id, followUp.id, false, 'attended')
     } catch (error) {
-      const body = errorBody(error)
-      if (body.code !== 'follow_up.gone') await actor.command({ type: 'queue.refused', error: body }).catch(() => {})
+      // Refused where the session is closing, gone or not to be changed: then the queue stays as it is.
+      await actor.command({ type: 'queue.refused', id: followUp.id, error: errorBody(error) }).catch(() => {})
     }
   }
 
@@ -485,57 +469,4 @@ export class Sessions {
       if (!actor.busy) this.actors.delete(id)
     }
   }
-}
-
-/** The actor's state from what was stored; an unsettled turn is folded back from its events. */
-function stateOf(stored: StoredSession, storage: Storage): SessionState {
-  const empty: SessionView = {
-    journalId: stored.journalId,
-    header: stored.header,
-    items: stored.items,
-    itemsBefore: stored.itemsBefore,
-    turns: stored.turns,
-    turn: null,
-    approvals: { head: null, depth: 0 },
-    questions: { head: null, depth: 0 },
-    changes: stored.changes,
-    execSessions: [],
-  }
-  // Items as stored lack what only deltas hold; their events put it back. The header is already that of the end.
-  const started = stored.unsettled[0]
-  const base =
-    started?.type === 'turn.started'
-      ? {
-          ...empty,
-          items: empty.items.filter((item) => item.turnId !== started.turnId),
-          turns: empty.turns.filter((turn) => turn.id !== started.turnId),
-        }
-      : empty
-  const folded = stored.unsettled.reduce(foldEvent, base)
-  const view = { ...folded, header: stored.header }
-  const newer = storage.condition.kind === 'newer'
-  return {
-    view: stored.unsettled.length > 0 ? view : trimView(view),
-    hidden: stored.hidden,
-    turn: null,
-    lastPos: stored.lastPos,
-    stored: true,
-    readOnly: newer
-      ? 'This session was written by a newer version of Lathe. It can be read, searched and exported.'
-      : null,
-    closing: false,
-    bindings: new Map(),
-  }
-}
-
-/** SHA-256 of the canonical JSON of what was asked (T-13). */
-export function fingerprintOf(value: Record<string, unknown>): string {
-  const canonical = JSON.stringify(value, Object.keys(value).sort())
-  return createHash('sha256').update(canonical).digest('hex')
-}
-
-export function checkText(text: string, attachments: readonly Attachment[]): void {
-  if (text.trim() === '' && attachments.length === 0) throw new LatheError('message.empty', 'The message is empty.')
-  if (Buffer.byteLength(text) > messageBytesMax)
-    throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
 }

@@ -9,6 +9,8 @@ export class SettingsStore {
   private current: Settings = defaultSettings
   private view: Record<string, unknown> = {}
   private readonly storage: Pick<Storage, 'value' | 'setValue'>
+  /** Changes one after another, each on what the one before it stored. */
+  private last: Promise<unknown> = Promise.resolve()
 
   constructor(storage: Pick<Storage, 'value' | 'setValue'>) {
     this.storage = storage
@@ -36,28 +38,37 @@ export class SettingsStore {
   }
 
   /** Throws `request.invalid` and keeps the old values where one does not fit. */
-  async set(patch: { [K in keyof Settings]?: Settings[K] | undefined }): Promise<Settings> {
-    const parsed = Settings.safeParse({ ...this.current, ...patch })
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0]
-      throw new LatheError(
-        'request.invalid',
-        `${issue?.path.join('.') ?? 'settings'}: ${issue?.message ?? 'not a legal value'}`,
-      )
-    }
-    await this.storage.setValue('settings', parsed.data)
-    this.current = parsed.data
-    return this.current
+  set(patch: { [K in keyof Settings]?: Settings[K] | undefined }): Promise<Settings> {
+    return this.inTurn(async () => {
+      const parsed = Settings.safeParse({ ...this.current, ...patch })
+      if (!parsed.success) {
+        const issue = parsed.error.issues[0]
+        throw new LatheError(
+          'request.invalid',
+          `${issue?.path.join('.') ?? 'settings'}: ${issue?.message ?? 'not a legal value'}`,
+        )
+      }
+      await this.storage.setValue('settings', parsed.data)
+      this.current = parsed.data
+      return this.current
+    })
   }
 
-  async setPreferences(patch: Record<string, unknown>): Promise<Record<string, unknown>> {
-    const next = Object.fromEntries(
-      Object.entries({ ...this.view, ...patch }).filter(([, value]) => value !== null && value !== undefined),
-    )
-    if (JSON.stringify(next).length > preferenceBytesMax)
-      throw new LatheError('request.invalid', 'These preferences are too large.')
-    await this.storage.setValue('preferences', next)
-    this.view = next
-    return next
+  setPreferences(patch: Record<string, unknown>): Promise<Record<string, unknown>> {
+    return this.inTurn(async () => {
+      const given = Object.entries({ ...this.view, ...patch })
+      const next = Object.fromEntries(given.filter(([, value]) => value !== null && value !== undefined))
+      if (JSON.stringify(next).length > preferenceBytesMax)
+        throw new LatheError('request.invalid', 'These preferences are too large.')
+      await this.storage.setValue('preferences', next)
+      this.view = next
+      return next
+    })
+  }
+
+  private inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const result = this.last.then(work)
+    this.last = result.catch(() => {})
+    return result
   }
 }

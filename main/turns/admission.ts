@@ -119,7 +119,7 @@ function resumeByPerson(decision: Decision): void {
 function supersedeRecovery(decision: Decision, message: Message): void {
   const { recovery } = decision.header
   if (!recovery || recovery.status !== 'awaiting') return
-  const resumes = message.source === 'recovery' && message.continues === recovery.turnId
+  const resumes = message.continues === recovery.turnId
   decision.emit({
     type: 'session.recovery',
     recovery: resumes

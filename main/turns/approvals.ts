@@ -86,10 +86,7 @@ function ask(
   decision.effect({ do: 'notify', kind: 'approval', itemId: approvalId })
 }
 
-export function answerApproval(
-  decision: Decision,
-  command: Extract<Command, { type: 'approval.answer' }>,
-): { ok: true } {
+export function answerApproval(decision: Decision, command: Extract<Command, { type: 'approval.answer' }>): void {
   const open = decision.state.turn?.approvals.get(command.approvalId)
   const card = decision.item(command.approvalId, 'approval')
   if (!open || !card || open.argsHash !== command.argsHash) throw gone(card)
@@ -103,20 +100,17 @@ export function answerApproval(
     decision.changeTurn({ denied: new Set(decision.turn.denied).add(open.argsHash) })
     const item = decision.item(open.itemId, 'tool')
     if (item) {
-      refuse(decision, item, {
-        code: 'approval.denied',
-        message: feedback ? `The person denied this and said: ${feedback}` : 'The person denied this.',
-      })
+      const message = feedback ? `The person denied this and said: ${feedback}` : 'The person denied this.'
+      refuse(decision, item, { code: 'approval.denied', message }, decision.now - open.since)
     }
-    return { ok: true }
+    return
   }
   const scope = command.decision === 'once' ? 'once' : command.decision === 'session' ? 'session' : command.scope
   if (scope !== 'once') remember(decision, card, scope)
   close(decision, command.approvalId, { state: 'allowed', decidedBy: 'person', scope })
   const item = decision.item(open.itemId, 'tool')
-  if (item) start(decision, item)
+  if (item) start(decision, item, decision.now - open.since)
   if (scope !== 'once') rejudge(decision)
-  return { ok: true }
 }
 
 /** Stores the very rules the card showed (Z-87): session grants with the session, others for the workspace or everywhere. */
@@ -147,10 +141,15 @@ export function rejudge(decision: Decision): void {
     if (!item) continue
     if (verdict.verdict === 'allow') {
       close(decision, approvalId, { state: 'allowed', decidedBy: verdict.by })
-      start(decision, item)
+      start(decision, item, decision.now - call.since)
     } else if (verdict.verdict === 'deny') {
       close(decision, approvalId, { state: 'denied', decidedBy: 'rule' })
-      refuse(decision, item, { code: verdict.code, message: verdict.message, reason: verdict.reason })
+      refuse(
+        decision,
+        item,
+        { code: verdict.code, message: verdict.message, reason: verdict.reason },
+        decision.now - call.since,
+      )
     }
   }
 }
@@ -220,15 +219,13 @@ function emitQueue(decision: Decision): void {
 }
 
 /** The tool's start is durable before its effect begins: the worker is released once this decision is (T-38). */
-function start(decision: Decision, item: ItemOf<'tool'>): void {
-  toolStarts(decision, item)
+function start(decision: Decision, item: ItemOf<'tool'>, waitedMs = 0): void {
+  toolStarts(decision, item, waitedMs)
   decision.effect({ do: 'release', ticket: item.id, answer: { run: true } })
 }
 
-function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody): void {
-  const now = decision.item(item.id, 'tool') ?? item
-  const waitedMs = now.state === 'waiting' ? decision.now - now.createdAt : 0
-  decision.patch(now, {
+function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody, waitedMs = 0): void {
+  decision.patch(item, {
     state: 'denied',
     code: error.code,
     summary: error.message,

@@ -58,7 +58,7 @@ class Driver {
   }
 
   report(report: Report, turnId = this.state.turn?.id ?? 'none'): any {
-    return this.input({ kind: 'report', turnId, at: ++this.clock, report })
+    return this.input({ kind: 'report', turnId, report })
   }
 
   submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): any {

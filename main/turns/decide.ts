@@ -13,12 +13,12 @@ import { endCommand, startCommand } from './own-commands.ts'
 import { answerQuestion, expireQuestion } from './questions.ts'
 import {
   addFollowUp,
-  changeQueue,
   clearQueue,
   editFollowUp,
   moveFollowUp,
   nextFollowUp,
   pauseQueue,
+  refuseFollowUp,
   removeFollowUp,
   resumeQueue,
 } from './queue.ts'
@@ -29,6 +29,7 @@ import { applyReport } from './running.ts'
 import type { Environment, SessionState } from './state.ts'
 import { addSteer, editSteer, sendSteerNow, steerFollowUp, withdrawSteer } from './steers.ts'
 import { stop } from './stop.ts'
+import { recordChanges } from './tool-items.ts'
 
 export type Decided = { decision: Decision; reply: unknown }
 
@@ -36,12 +37,17 @@ export function decide(state: SessionState, input: Input, environment: Environme
   const decision = new Decision(state, environment)
   if (input.kind === 'command') return { decision, reply: applyCommand(decision, input.command) }
   // A report of any other turn than the current one is dropped (T-5): an old worker can never touch a newer turn.
-  if (state.turn?.id !== input.turnId) return { decision, reply: { steers: [], ended: true } satisfies ReportAnswer }
+  if (state.turn?.id !== input.turnId) {
+    if (input.report.type === 'toolEnded') recordChanges(decision, input.turnId, input.report.changes)
+    return { decision, reply: { steers: [], ended: true } satisfies ReportAnswer }
+  }
   return { decision, reply: applyReport(decision, input.report) }
 }
 
 function applyCommand(decision: Decision, command: Command): unknown {
   switch (command.type) {
+    case 'earlier':
+      return boundReply(decision.state, command.requestId, command.fingerprint)
     case 'submit':
       return submit(decision, command)
     case 'stop':
@@ -76,6 +82,7 @@ function applyCommand(decision: Decision, command: Command): unknown {
     case 'followUp.start':
       return startFollowUp(decision, command)
     case 'queue.pause':
+      checkMutable(decision.state)
       pauseQueue(decision, 'person')
       return { ok: true }
     case 'queue.resume':
@@ -83,10 +90,13 @@ function applyCommand(decision: Decision, command: Command): unknown {
       resumeQueue(decision)
       return { ok: true }
     case 'queue.refused':
-      changeQueue(decision, { paused: 'refused', pausedBy: command.error }, 'refused')
+      checkMutable(decision.state)
+      refuseFollowUp(decision, command.id, command.error)
       return { ok: true }
     case 'approval.answer':
-      return answerApproval(decision, command)
+      answerApproval(decision, command)
+      if (command.decision === 'deny_stop') stop(decision, { turnId: decision.turn.id, reason: 'person' })
+      return { ok: true }
     case 'rules.changed':
       rejudge(decision)
       return { ok: true }

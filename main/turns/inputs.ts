@@ -21,6 +21,8 @@ export type Message = {
 }
 
 export type Command =
+  /** The reply this request had already, else null (T-13). Changes nothing. */
+  | { type: 'earlier'; requestId: string; fingerprint: string }
   | { type: 'submit'; message: Message; whenBusy: 'refuse' | 'queue' | 'steer' }
   | { type: 'stop'; turnId: string; reason: StopReason }
   | {
@@ -43,7 +45,7 @@ export type Command =
   | { type: 'followUp.start'; id: string; message: Message; byPerson: boolean }
   | { type: 'queue.pause' }
   | { type: 'queue.resume' }
-  | { type: 'queue.refused'; error: ErrorBody }
+  | { type: 'queue.refused'; id: string; error: ErrorBody }
   | {
       type: 'approval.answer'
       approvalId: string
@@ -92,6 +94,4 @@ export type Command =
       stopped: boolean
     }
 
-export type Input =
-  | { kind: 'command'; command: Command }
-  | { kind: 'report'; turnId: string; at: number; report: Report }
+export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; report: Report }

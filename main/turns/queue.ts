@@ -1,5 +1,5 @@
 /** The follow-up queue (turns.md 13): messages for later, a visible list that is never discarded. */
-import { LatheError } from '../../preload/contract/errors.ts'
+import { LatheError, type ErrorBody } from '../../preload/contract/errors.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
 import { followUpsMax } from '../../preload/contract/limits.ts'
 import type { FollowUp, Queue } from '../../preload/contract/session.ts'
@@ -12,6 +12,11 @@ type Cause = Extract<EventDraft, { type: 'queue.changed' }>['cause']
 export function changeQueue(decision: Decision, patch: Partial<Queue>, cause: Cause): void {
   const { pausedBy: before, ...rest } = decision.header.queue
   const queue: Queue = { ...rest, ...(before && patch.paused === undefined ? { pausedBy: before } : {}), ...patch }
+  // Nothing that waits is nothing to hold back, but for the person's own wish (T-130).
+  if (queue.followUps.length === 0 && queue.paused !== 'person') {
+    queue.paused = null
+    delete queue.pausedBy
+  }
   if (JSON.stringify(queue) === JSON.stringify(decision.header.queue)) return
   decision.emit({ type: 'queue.changed', ...queue, cause })
   decision.effect({ do: 'entry' })
@@ -83,6 +88,13 @@ export function clearQueue(decision: Decision): FollowUp[] {
   return followUps
 }
 
+/** Its admission was refused: it stays first, and the queue says why nothing goes on (T-129). */
+export function refuseFollowUp(decision: Decision, id: string, error: ErrorBody): void {
+  const { followUps, paused } = decision.header.queue
+  const isWaiting = followUps.some((followUp) => followUp.id === id)
+  if (isWaiting && paused === null) changeQueue(decision, { paused: 'refused', pausedBy: error }, 'refused')
+}
+
 /** Holds a queue that is not empty; an empty one has nothing to pause. */
 export function pauseQueue(decision: Decision, why: NonNullable<Queue['paused']>): void {
   if (decision.header.queue.followUps.length === 0) return
@@ -98,11 +110,9 @@ export function resumeQueue(decision: Decision): void {
 /** The follow-up that may start now, where nothing runs (T-46, T-130, T-131). */
 export function nextFollowUp({ state }: { state: SessionState }): FollowUp | null {
   if (state.turn || state.closing || state.readOnly !== null || state.view.header.deletedAt !== null) return null
-  const { queue, recovery } = state.view.header
-  const first = queue.followUps[0]
-  if (!first) return null
-  if (first.ignoresPause) return first
-  return queue.paused === null && recovery?.status !== 'awaiting' ? first : null
+  const { followUps, paused } = state.view.header.queue
+  const pressing = followUps.find((followUp) => followUp.ignoresPause)
+  return pressing ?? (paused === null ? (followUps[0] ?? null) : null)
 }
 
 function find(decision: Decision, id: string): FollowUp {

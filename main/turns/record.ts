@@ -5,6 +5,7 @@ import type { SessionHeader } from '../../preload/contract/session.ts'
 import { rejudge } from './approvals.ts'
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
+import { pauseQueue } from './queue.ts'
 import { checkMutable } from './requests.ts'
 import { fallbackTitle, provisionalTitle } from './titles.ts'
 
@@ -59,6 +60,8 @@ export function archive(decision: Decision, archived: boolean): SessionHeader {
 /** The turn was stopped and settled before (S-21). */
 export function remove(decision: Decision): { ok: true } {
   if (decision.state.turn) throw new LatheError('turn.busy', 'The turn is still ending.')
+  // What waits in the queue comes back with the session, and starts only by the person's wish.
+  pauseQueue(decision, 'stop')
   decision.changeHeader({ deletedAt: decision.header.deletedAt ?? decision.now })
   decision.effect({ do: 'entry' })
   return { ok: true }
@@ -71,16 +74,14 @@ export function restore(decision: Decision): SessionHeader {
 
 /** "Mark as unread" holds until the session is opened again (S-49). */
 export function markRead(decision: Decision, command: Of<'markRead'>): { ok: true } {
-  const { header } = decision
-  const readSeq = command.unread
-    ? Math.max(0, header.notableSeq - 1)
-    : Math.max(header.readSeq, Math.min(command.seq, header.lastSeq))
-  const before = header.notableSeq > header.readSeq
-  if (before === header.notableSeq > readSeq) return { ok: true }
-  decision.changeHeader({
-    readSeq,
-    ...(command.unread && header.notableSeq === 0 ? { notableSeq: header.lastSeq, readSeq: header.lastSeq - 1 } : {}),
-  })
+  checkMutable(decision.state)
+  const { notableSeq, readSeq, lastSeq } = decision.header
+  const isUnread = notableSeq > readSeq
+  if (command.unread && !isUnread) {
+    const notable = notableSeq === 0 ? lastSeq : notableSeq
+    decision.changeHeader({ notableSeq: notable, readSeq: Math.max(0, notable - 1) })
+  }
+  if (!command.unread && isUnread) decision.changeHeader({ readSeq: Math.max(readSeq, Math.min(command.seq, lastSeq)) })
   decision.effect({ do: 'entry' })
   return { ok: true }
 }

@@ -1,65 +1,53 @@
 /** Recovery at start (turns.md 19): settles what a crash left open. It asks no model, runs no tool, starts nothing. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import { recoveriesContinuedMax } from '../../preload/contract/limits.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { Item } from '../../preload/contract/items.ts'
 import type { Recovery } from '../../preload/contract/session.ts'
 import { admit } from './admission.ts'
 import type { Decision } from './decision.ts'
 import type { Message } from './inputs.ts'
+import { continued, interrupt } from './interrupt.ts'
 import { checkMutable } from './requests.ts'
 import { settle } from './settle.ts'
 import { newTurn } from './state.ts'
 
-/** Settles the turn that `view` shows unsettled; `events` are that turn's, as found in the journal. */
-export function recover(decision: Decision, events: readonly StoredEvent[]): void {
+/**
+ * Settles the turn that `view` shows unsettled; `events` are that turn's, as found in the journal. `fault` says what was
+ * wrong with them, where something was.
+ */
+export function recover(
+  decision: Decision,
+  events: readonly StoredEvent[],
+  fault: Recovery['reason'] | null = null,
+): void {
   const row = decision.state.view.turns.find((one) => one.outcome === null)
   if (!row) return
-  const running = decision.state.view.items.filter(
-    (item) => item.turnId === row.id && item.kind === 'tool' && item.state === 'running',
+  const items = decision.state.view.items.filter((item) => item.turnId === row.id)
+  const streaming = items.findLast(
+    (item) => item.status === 'live' && (item.kind === 'text' || item.kind === 'reasoning'),
   )
-  decision.change({
-    turn: {
-      ...newTurn(row.id, row.startedAt, {
-        attendance: 'attended',
-        background: row.origin === 'background',
-        usageBefore: decision.header.usage,
-      }),
-      openItemId:
-        decision.state.view.items.findLast(
-          (item) =>
-            item.turnId === row.id && item.status === 'live' && (item.kind === 'text' || item.kind === 'reasoning'),
-        )?.id ?? null,
-    },
-  })
-  if (running.length === 0 && hadAnswered(decision, events)) {
-    return settle(decision, { outcome: 'completed', ending: 'answer' })
-  }
-  const before = decision.header.recovery
-  const again = row.continues !== undefined
-  const attempts = again && before && before.turnId === row.continues ? before.attempts : 0
-  const tool = running[0]?.kind === 'tool' ? running[0].title : undefined
-  const recovery: Recovery = {
-    recoveryId: decision.newId(),
-    turnId: row.id,
-    status: 'awaiting',
-    reason: tool !== undefined ? 'tool_state_unknown' : again ? 'loop_guard' : 'confirm',
-    canContinue: attempts < recoveriesContinuedMax,
-    attempts,
-    ...(tool === undefined ? {} : { tool }),
-  }
-  decision.changeHeader({ automaticHeld: decision.header.automaticHeld ?? { since: decision.now, by: 'recovery' } })
-  settle(decision, { outcome: 'interrupted', reason: recovery.reason })
-  decision.emit({ type: 'session.recovery', recovery })
+  const attendance = {
+    attendance: 'attended',
+    background: row.origin === 'background',
+    usageBefore: decision.header.usage,
+  } as const
+  decision.change({ turn: { ...newTurn(row.id, row.startedAt, attendance), openItemId: streaming?.id ?? null } })
+  const running = items.find((item) => item.kind === 'tool' && item.state === 'running')
+  if (fault) return interrupt(decision, fault)
+  if (running?.kind === 'tool') return interrupt(decision, 'tool_state_unknown', { tool: running.title })
+  if (hadAnswered(items, events)) return settle(decision, { outcome: 'completed', ending: 'answer' })
+  interrupt(decision, continued(decision, row) ? 'loop_guard' : 'confirm')
 }
 
-/** The last step ended by itself with text, and no steer waited: only the settle was lost (T-185). */
-function hadAnswered(decision: Decision, events: readonly StoredEvent[]): boolean {
+/** The last step ended by itself with text, and nothing was said to the agent after it: only the settle was lost (T-185). */
+function hadAnswered(items: readonly Item[], events: readonly StoredEvent[]): boolean {
   const last = events.findLast((event) => event.type === 'step.ended' || event.type === 'step.started')
   if (last?.type !== 'step.ended' || last.finish !== 'stop') return false
-  if ((decision.state.view.turn?.steers.length ?? 0) > 0) return false
-  const final = decision.state.view.items.findLast(
-    (item) => item.turnId === last.turnId && item.visible && (item.kind === 'text' || item.kind === 'tool'),
+  const steers = events.findLast((event) => event.type === 'steers.changed')
+  if (steers?.type === 'steers.changed' && steers.steers.length > 0) return false
+  const final = items.findLast(
+    (item) => item.visible && (item.kind === 'text' || item.kind === 'tool' || item.kind === 'user'),
   )
   return final?.kind === 'text' && final.text.trim() !== ''
 }

@@ -5,6 +5,7 @@ import type { Decision } from './decision.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
 import { pendingSteers, takeSteers } from './steers.ts'
+import { endStopped } from './stop.ts'
 import { closeOpenItem, discard, stream } from './streamed-items.ts'
 import { emitOutput, endTool, proposeTool } from './tool-items.ts'
 import { addUsage } from '../agent/usage.ts'
@@ -137,13 +138,9 @@ function applyWhileStopping(decision: Decision, report: Report): ReportAnswer {
     case 'mayEnd':
       return { steers: [], ended: true }
     case 'unwound':
-    case 'drainExpired': {
-      const { failure, stop } = decision.turn
-      if (failure) settle(decision, { outcome: 'failed', error: failure })
-      else if (stop?.reason === 'shutdown') settle(decision, { outcome: 'interrupted', reason: 'shutdown' })
-      else settle(decision, { outcome: 'stopped', reason: stop?.reason ?? 'person' })
+    case 'drainExpired':
+      endStopped(decision)
       return null
-    }
     default:
       return null
   }
@@ -209,5 +206,6 @@ function waitStatus(wait: NonNullable<Extract<Report, { type: 'wait' }>['wait']>
 }
 
 function clampPercent(percent: number | null): number | null {
-  return percent === null || !Number.isFinite(percent) ? null : Math.min(100, Math.max(0, percent))
+  // Whole percents, so that a server that reports each token makes at most a hundred events.
+  return percent === null || !Number.isFinite(percent) ? null : Math.round(Math.min(100, Math.max(0, percent)))
 }

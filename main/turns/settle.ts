@@ -1,7 +1,7 @@
 /** How a turn ends: once, with everything that belongs to its end in one decision (T-2, T-43). All outcomes pass here (T-44). */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
-import type { Ending, Outcome, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { Ending, Outcome, Recovery, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { clipItem } from '../storage/clip.ts'
 import { failureCard } from './failures.ts'
 import type { Decision } from './decision.ts'
@@ -14,6 +14,8 @@ export type End = {
   ending?: Ending
   reason?: string
   error?: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined }
+  /** What an interrupted turn leaves for the person to decide. */
+  recovery?: Recovery
 }
 
 export function settle(decision: Decision, end: End): void {
@@ -36,6 +38,7 @@ export function settle(decision: Decision, end: End): void {
   if (end.outcome === 'failed' && decision.environment.settings['queue.pauseOnFailure']) pauseQueue(decision, 'failure')
   if (end.outcome === 'interrupted') pauseQueue(decision, 'recovery')
   resolveRecovery(decision, turnId)
+  if (end.recovery) decision.emit({ type: 'session.recovery', recovery: end.recovery })
   if (decision.state.view.turn?.status) decision.emit({ type: 'turn.status', turnId, status: null })
   emitSettled(decision, end)
   decision.change({ turn: null })

@@ -3,6 +3,7 @@ import { drainMs, drainYieldingMs } from '../../preload/contract/limits.ts'
 import type { StopReply } from '../../preload/contract/routes.ts'
 import { withdrawApprovals } from './approvals.ts'
 import type { Decision } from './decision.ts'
+import { interrupt } from './interrupt.ts'
 import { pauseQueue } from './queue.ts'
 import { withdrawQuestions } from './questions.ts'
 import { settle } from './settle.ts'
@@ -29,9 +30,17 @@ export function stop(decision: Decision, command: { turnId: string; reason: Stop
   withdrawQuestions(decision, 'cancelled')
   const withdrawn = byPerson ? withdrawAll(decision) : []
   // Before its admission was durable no worker was scheduled that could unwind (T-98).
-  if (neverRan) settle(decision, { outcome: 'stopped', reason: command.reason })
+  if (neverRan) endStopped(decision)
   else decision.effect({ do: 'drain', turnId: turn.id, ms: command.reason === 'yielded' ? drainYieldingMs : drainMs })
   return { stopped: true, withdrawn }
+}
+
+/** The end of a turn that was stopped or had to fail, once its worker has unwound or was given up (T-110). */
+export function endStopped(decision: Decision): void {
+  const { failure, stop } = decision.turn
+  if (failure) settle(decision, { outcome: 'failed', error: failure })
+  else if (stop?.reason === 'shutdown') interrupt(decision, 'confirm', { because: 'shutdown' })
+  else settle(decision, { outcome: 'stopped', reason: stop?.reason ?? 'person' })
 }
 
 function hold(decision: Decision): void {

@@ -29,12 +29,11 @@ export function proposeTool(decision: Decision, report: Extract<Report, { type: 
   })
 }
 
-export function toolStarts(decision: Decision, item: ItemOf<'tool'>): void {
+export function toolStarts(decision: Decision, item: ItemOf<'tool'>, waitedMs: number): void {
   decision.changeTurn({
     running: [...decision.turn.running, { itemId: item.id, title: item.title, since: decision.now }],
   })
   decision.status()
-  const waitedMs = item.state === 'waiting' ? decision.now - item.createdAt : 0
   decision.patch(item, { state: 'running', startedAt: decision.now, waitedMs })
 }
 
@@ -64,12 +63,19 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
       changeIds: changes.map((change) => change.id),
     },
   })
-  if (changes.length > 0) recordChanges(decision, changes)
+  recordChanges(decision, decision.turn.id, changes)
 }
 
-/** One change a turn and file: before is the first before, after the last after; equal, it vanishes (F-901). */
-function recordChanges(decision: Decision, changes: Extract<Report, { type: 'toolEnded' }>['changes']): void {
-  const turnId = decision.turn.id
+/**
+ * One change a turn and file: before is the first before, after the last after; equal, it vanishes (F-901). A call that
+ * ended too late for its turn still wrote what it wrote (T-110).
+ */
+export function recordChanges(
+  decision: Decision,
+  turnId: string,
+  changes: Extract<Report, { type: 'toolEnded' }>['changes'],
+): void {
+  if (changes.length === 0 || !decision.state.view.turns.some((turn) => turn.id === turnId)) return
   const files = new Map(
     decision.state.view.changes.filter((file) => file.turnId === turnId).map((file) => [file.path, file]),
   )

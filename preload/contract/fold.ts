@@ -52,7 +52,10 @@ function change(view: SessionView, event: StoredEvent): SessionView {
       return withTurn(view, { status: event.status })
     case 'turn.settled': {
       // A clipped snapshot adds nothing to an item that is held whole.
-      const settled = event.items.reduce((now, item) => (item.omitted !== undefined && indexOf(now.items, item.id) >= 0 ? now : putItem(now, item)), view)
+      const settled = event.items.reduce(
+        (now, item) => (item.omitted !== undefined && indexOf(now.items, item.id) >= 0 ? now : putItem(now, item)),
+        view,
+      )
       const turns = settled.turns.map((row) => (row.id === event.turnId ? event.turn : row))
       return { ...settled, turns, turn: null, header: event.session }
     }
@@ -117,7 +120,7 @@ function withTurn(view: SessionView, patch: Partial<RunningTurn>): SessionView {
 /** Upserts by id and keeps the order of `pos`; an item older than the window is not taken in. */
 function putItem(view: SessionView, item: Item): SessionView {
   const at = indexOf(view.items, item.id)
-  if (at >= 0) return { ...view, items: view.items.with(at, item) }
+  if (at >= 0) return recounted({ ...view, items: view.items.with(at, item) }, view.items[at]!, item)
   const first = view.items[0]
   if (first && item.pos < first.pos && view.itemsBefore > 0) return view
   let place = view.items.length
@@ -131,7 +134,14 @@ function changeItem(view: SessionView, id: string, to: (item: Item) => Item): Se
   if (at < 0) return view
   const item = view.items[at]!
   const changed = to(item)
-  return changed === item ? view : { ...view, items: view.items.with(at, changed) }
+  return changed === item ? view : recounted({ ...view, items: view.items.with(at, changed) }, item, changed)
+}
+
+/** Items are counted while they are visible. */
+function recounted(view: SessionView, before: Item, after: Item): SessionView {
+  if (before.visible === after.visible) return view
+  const itemCount = view.header.itemCount + (after.visible ? 1 : -1)
+  return { ...view, header: { ...view.header, itemCount } }
 }
 
 /** Newest first: what changes stands nearly always at the end. */

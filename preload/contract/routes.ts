@@ -178,15 +178,13 @@ export const contract = {
     /** Sessions of a folder that moved: all of them at once (S-54). */
     locate: route.input(z.object({ ...act, path: Path, to: Path })).output(Workspace),
     /** Folders below `path`, for choosing one where there is no native dialog. */
-    browse: route
-      .input(z.object({ path: Path.nullable() }))
-      .output(
-        z.object({
-          path: z.string(),
-          parent: z.string().nullable(),
-          folders: z.array(z.object({ name: z.string(), path: z.string(), git: z.boolean() })),
-        }),
-      ),
+    browse: route.input(z.object({ path: Path.nullable() })).output(
+      z.object({
+        path: z.string(),
+        parent: z.string().nullable(),
+        folders: z.array(z.object({ name: z.string(), path: z.string(), git: z.boolean() })),
+      }),
+    ),
   },
   sessions: {
     list: route
@@ -265,7 +263,16 @@ export const contract = {
         }),
       )
       .output(SubmitReply),
-    stop: route.input(z.object({ ...act, ...inSession, turnId: Id, /** Default `person`. */ reason: z.enum(['person', 'timeout']).optional() })).output(StopReply),
+    stop: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          turnId: Id,
+          /** Default `person`. */ reason: z.enum(['person', 'timeout']).optional(),
+        }),
+      )
+      .output(StopReply),
     retry: route
       .input(z.object({ ...act, ...inSession, turnId: Id, model: z.string().max(300).optional() }))
       .output(SubmitReply),

@@ -1,0 +1,55 @@
+/** What a message must pass before it enters a mailbox (T-14, T-15): all that has to be awaited, in the order of the refusals. */
+import { createHash } from 'node:crypto'
+import { stat, statfs } from 'node:fs/promises'
+import { LatheError } from '../../preload/contract/errors.ts'
+import type { Attachment } from '../../preload/contract/items.ts'
+import { attachmentsBytesMax, attachmentsMax, freeDiskMin, messageBytesMax } from '../../preload/contract/limits.ts'
+import type { Blobs } from '../storage/blobs.ts'
+
+/** SHA-256 of the canonical JSON of what was asked (T-13). */
+export function fingerprintOf(value: Record<string, unknown>): string {
+  const canonical = JSON.stringify(value, Object.keys(value).sort())
+  return createHash('sha256').update(canonical).digest('hex')
+}
+
+export function checkText(text: string, attachments: readonly Attachment[]): void {
+  if (text.trim() === '' && attachments.length === 0) throw new LatheError('message.empty', 'The message is empty.')
+  if (Buffer.byteLength(text) > messageBytesMax) {
+    throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
+  }
+}
+
+/** All or nothing, with a reason for each file that is refused (F-1204). */
+export async function checkAttachments(attachments: readonly Attachment[], blobs: Blobs): Promise<void> {
+  const files: { name: string; reason: string }[] = []
+  let bytes = 0
+  for (const [at, { name, hash }] of attachments.entries()) {
+    const body = at < attachmentsMax ? await blobs.get(hash).catch(() => null) : null
+    bytes += body?.byteLength ?? 0
+    if (at >= attachmentsMax) files.push({ name, reason: 'too_many' })
+    else if (!body) files.push({ name, reason: 'unreadable' })
+    else if (bytes > attachmentsBytesMax) files.push({ name, reason: 'too_large' })
+  }
+  if (files.length === 0) return
+  const names = files.map((file) => file.name).join(', ')
+  throw new LatheError('attachment.rejected', `${names} cannot be sent.`, {
+    hint: 'Remove it, or attach it again.',
+    data: { files },
+  })
+}
+
+/** The folder is there, and the disk has room for the work (Z-223). */
+export async function checkPlace(workspace: string): Promise<void> {
+  const folder = await stat(workspace).catch(() => null)
+  if (!folder?.isDirectory()) {
+    throw new LatheError('workspace.missing', `The folder ${workspace} is not there.`, {
+      hint: 'Locate it, or open another one.',
+    })
+  }
+  const disk = await statfs(workspace).catch(() => null)
+  if (disk && disk.bavail * disk.bsize < freeDiskMin) {
+    throw new LatheError('storage.low', 'Less than 100 MiB of disk are free.', {
+      hint: 'Free some space, then send it again.',
+    })
+  }
+}
