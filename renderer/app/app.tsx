@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { ConnectDialog } from '../models/connect-dialog.tsx'
 import { ModelDialog } from '../models/model-dialog.tsx'
+import { SearchDialog } from '../search/search-dialog.tsx'
 import { usePreferences } from '../state/preferences.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
@@ -23,8 +24,9 @@ import { Palette } from './palette.tsx'
 import { rememberFocus } from './regions.ts'
 import { ShortcutSheet } from './shortcut-sheet.tsx'
 
-const SettingsDialog = lazy(() => import('./settings/settings-dialog.tsx').then(({ SettingsDialog: View }) => ({ default: View })))
-const SearchDialog = lazy(() => import('../search/search-dialog.tsx').then(({ SearchDialog: View }) => ({ default: View })))
+const SettingsDialog = lazy(() =>
+  import('./settings/settings-dialog.tsx').then(({ SettingsDialog: View }) => ({ default: View })),
+)
 
 /** What the page asks of its connection itself; the rest goes through the link. */
 export interface PageConnection {
@@ -61,7 +63,8 @@ function useRefusal(connection: PageConnection): ErrorBody | null {
   return useSyncExternalStore(connection.onState, () => {
     const refusal = connection.refusal()
     // Made anew at each asking: the same refusal must stay the same object.
-    if (refusal?.message !== lastRefusal?.message || (refusal === null) !== (lastRefusal === null)) lastRefusal = refusal
+    if (refusal?.message !== lastRefusal?.message || (refusal === null) !== (lastRefusal === null))
+      lastRefusal = refusal
     return lastRefusal
   })
 }
@@ -97,9 +100,15 @@ function Starting() {
 function useKeys(): void {
   const overrides = useWorkbench(({ settings }) => settings.keys)
   useEffect(() => {
-    const listener = keyListener(boundCommands(overrides), (id) => {
+    const listener = keyListener(boundCommands(overrides), (id, repeated) => {
+      // A key held down decides one card, not the one that comes after it.
+      if (repeated && id.startsWith('approval.')) return true
       // A dialog has the keyboard to itself, but for what opens another one in its place.
-      if (document.querySelector('[role="dialog"], [role="alertdialog"]') && !/^(palette|settings|shortcuts|search|zoom|theme)\./.test(id)) return false
+      if (
+        document.querySelector('[role="dialog"], [role="alertdialog"]') &&
+        !/^(palette|settings|shortcuts|search|zoom|theme)\./.test(id)
+      )
+        return false
       return command(id)?.nativeKeys ? false : runCommand(id)
     })
     addEventListener('keydown', listener, { capture: true })
@@ -138,10 +147,6 @@ function Dialogs() {
         </Suspense>
       )
     case 'search':
-      return (
-        <Suspense>
-          <SearchDialog />
-        </Suspense>
-      )
+      return <SearchDialog />
   }
 }

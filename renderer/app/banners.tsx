@@ -13,9 +13,25 @@ import { Spinner } from '../ui/spinner.tsx'
 /** A short loss is not worth a word: it is over before it was read. */
 const lostSaidAfterMs = 1_000
 
-function Banner({ tone, icon, children, action }: { tone: 'needs' | 'failed'; icon: ReactNode; children: ReactNode; action?: ReactNode }) {
+function Banner({
+  tone,
+  icon,
+  children,
+  action,
+}: {
+  tone: 'needs' | 'failed'
+  icon: ReactNode
+  children: ReactNode
+  action?: ReactNode
+}) {
   return (
-    <div role="status" className={classNames('flex min-h-32 shrink-0 items-center gap-8 border-b border-line px-12 py-4 text-12', tone === 'failed' ? 'bg-failed-soft' : 'bg-needs-soft')}>
+    <div
+      role="status"
+      className={classNames(
+        'flex min-h-32 shrink-0 items-center gap-8 border-b border-line px-12 py-4 text-12',
+        tone === 'failed' ? 'bg-failed-soft' : 'bg-needs-soft',
+      )}
+    >
       <span className={classNames('shrink-0', tone === 'failed' ? 'text-failed' : 'text-needs')}>{icon}</span>
       <span className="min-w-0 grow text-ink">{children}</span>
       {action}
@@ -38,14 +54,13 @@ export function Banners() {
 function ConnectionBanner() {
   const link = useWorkbench((state) => state.link)
   const lostAt = useWorkbench((state) => state.lostAt)
-  const [said, setSaid] = useState(false)
+  const [saidOf, setSaidOf] = useState<number | null>(null)
   useEffect(() => {
-    setSaid(false)
     if (lostAt === null) return
-    const timer = setTimeout(() => setSaid(true), lostSaidAfterMs)
+    const timer = setTimeout(() => setSaidOf(lostAt), lostSaidAfterMs)
     return () => clearTimeout(timer)
   }, [lostAt])
-  if (!said || lostAt === null) return null
+  if (lostAt === null || saidOf !== lostAt) return null
   return (
     <Banner tone="needs" icon={link === 'lost' ? <Spinner size={14} /> : <Unplug {...icon} />}>
       {link === 'lost' ? 'Reconnecting to Lathe. ' : 'Connecting to Lathe. '}
@@ -90,7 +105,15 @@ function HostBanner() {
   const text = useWorkbench(({ host, info }) => (host ? host.banner : (info?.banner ?? null)))
   if (text === null) return null
   return (
-    <Banner tone="needs" icon={<CircleAlert {...icon} />} action={<Button size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'about' })}>Details</Button>}>
+    <Banner
+      tone="needs"
+      icon={<CircleAlert {...icon} />}
+      action={
+        <Button size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'about' })}>
+          Details
+        </Button>
+      }
+    >
       {shownText(text)}
     </Banner>
   )

@@ -1,7 +1,16 @@
 /** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
 export interface CommandTargets {
   changes: { next(): void; previous(): void; nextFile(): void; previousFile(): void }
-  terminal: { find(): void; copy(): void; paste(): void; clear(): void; selectAll(): void; rename(): void; close(): void }
+  terminal: {
+    find(): void
+    copy(): void
+    paste(): void
+    clear(): void
+    selectAll(): void
+    send(): void
+    rename(): void
+    close(): void
+  }
 }
 
 const targets: { [Name in keyof CommandTargets]?: CommandTargets[Name] } = {}

@@ -8,7 +8,18 @@ import { prefer, usePreferences, withRecent } from '../state/preferences.ts'
 import { paneShown, showDialog, showInspector, showPane, showSession, useWindow } from '../state/window-store.ts'
 import { changeSettings, useWorkbench } from '../state/workbench-store.ts'
 import { sessionRows } from '../sessions/session-groups.ts'
-import { archiveSession, copySessionLink, currentWorkspace, deleteSession, exportSession, markUnread, newSession, openDemo, openFolder, pinSession } from '../sessions/session-actions.ts'
+import {
+  archiveSession,
+  copySessionLink,
+  currentWorkspace,
+  deleteSession,
+  exportSession,
+  markUnread,
+  newSession,
+  openDemo,
+  openFolder,
+  pinSession,
+} from '../sessions/session-actions.ts'
 import { openTerminal } from '../terminal/terminal-actions.ts'
 import { attempt } from './attempt.ts'
 import { commandTarget } from './command-targets.ts'
@@ -41,7 +52,8 @@ const entry = () => {
   return id === null ? undefined : useWorkbench.getState().entries.get(id)
 }
 const inSession = () => sessionId() !== null || 'No session is open.'
-const listed = () => (sessionId() === null ? 'No session is open.' : entry() !== undefined || 'The session has no message yet.')
+const listed = () =>
+  sessionId() === null ? 'No session is open.' : entry() !== undefined || 'The session has no message yet.'
 const running = () => (entry()?.runningSince ? (true as const) : 'No turn is running.')
 const connected = () => useWorkbench.getState().link === 'connected' || 'Lathe is reconnecting.'
 const inTerminal = () => commandTarget('terminal') !== undefined || 'No terminal is shown.'
@@ -53,10 +65,19 @@ const onSession = (work: (id: string) => unknown) => () => {
   return id === null ? undefined : work(id)
 }
 
-const modes: Record<ApprovalMode, string> = { 'read-only': 'Read only', ask: 'Ask first', edits: 'Allow edits', all: 'Allow everything' }
+const modes: Record<ApprovalMode, string> = {
+  'read-only': 'Read only',
+  ask: 'Ask first',
+  edits: 'Allow edits',
+  all: 'Allow everything',
+}
 
 function setMode(mode: ApprovalMode) {
-  return onSession((id) => attempt('Could not change the approval mode', () => client().session.settings({ ...act(), sessionId: id, approvalMode: mode })))
+  return onSession((id) =>
+    attempt('Could not change the approval mode', () =>
+      client().session.settings({ ...act(), sessionId: id, approvalMode: mode }),
+    ),
+  )
 }
 
 /** Presses a button of the oldest open card: the card itself decides whether it may be pressed yet (Z-201). */
@@ -65,7 +86,8 @@ function pressCard(name: string): void {
   const button = [...buttons].find(({ textContent, ariaLabel }) => (ariaLabel ?? textContent)?.trim().startsWith(name))
   if (button && !button.disabled && button.getAttribute('aria-disabled') !== 'true') button.click()
 }
-const cardOpen = () => document.querySelector('[role="group"][aria-label="Approval"]') !== null || 'Nothing waits for approval.'
+const cardOpen = () =>
+  document.querySelector('[role="group"][aria-label="Approval"]') !== null || 'Nothing waits for approval.'
 
 function shownSessions(): string[] {
   const { entries } = useWorkbench.getState()
@@ -104,46 +126,193 @@ async function showTerminal(): Promise<void> {
 }
 
 export const commands: readonly Command[] = [
-  { id: 'palette.commands', title: 'Show all commands', category: 'Go', keys: 'Mod+Shift+P', run: () => showDialog({ kind: 'palette', mode: '>' }) },
-  { id: 'palette.open', title: 'Go to session or file', category: 'Go', keys: 'Mod+K', run: () => showDialog({ kind: 'palette', mode: '' }) },
-  { id: 'palette.files', title: 'Go to file', category: 'Go', keys: 'Mod+P', run: () => showDialog({ kind: 'palette', mode: '@' }) },
-  { id: 'search.sessions', title: 'Search in all sessions', category: 'Go', keys: 'Mod+Shift+F', run: () => showDialog({ kind: 'search' }) },
+  {
+    id: 'palette.commands',
+    title: 'Show all commands',
+    category: 'Go',
+    keys: 'Mod+Shift+P',
+    run: () => showDialog({ kind: 'palette', mode: '>' }),
+  },
+  {
+    id: 'palette.open',
+    title: 'Go to session or file',
+    category: 'Go',
+    keys: 'Mod+K',
+    run: () => showDialog({ kind: 'palette', mode: '' }),
+  },
+  {
+    id: 'palette.files',
+    title: 'Go to file',
+    category: 'Go',
+    keys: 'Mod+P',
+    run: () => showDialog({ kind: 'palette', mode: '@' }),
+  },
+  {
+    id: 'search.sessions',
+    title: 'Search in all sessions',
+    category: 'Go',
+    keys: 'Mod+Shift+F',
+    run: () => showDialog({ kind: 'search' }),
+  },
   { id: 'session.next', title: 'Next session', category: 'Go', keys: 'Ctrl+Tab', run: () => walkSessions(1) },
-  { id: 'session.previous', title: 'Previous session', category: 'Go', keys: 'Ctrl+Shift+Tab', run: () => walkSessions(-1) },
+  {
+    id: 'session.previous',
+    title: 'Previous session',
+    category: 'Go',
+    keys: 'Ctrl+Shift+Tab',
+    run: () => walkSessions(-1),
+  },
   ...Array.from({ length: 9 }, (_, index): Command => ({
-    id: `session.go${index + 1}`, title: `Go to session ${index + 1}`, category: 'Go', keys: `Mod+${index + 1}`, keysOnly: true,
+    id: `session.go${index + 1}`,
+    title: `Go to session ${index + 1}`,
+    category: 'Go',
+    keys: `Mod+${index + 1}`,
+    keysOnly: true,
     run: () => {
       const id = shownSessions()[index]
       if (id) showSession(id)
     },
   })),
   { id: 'region.next', title: 'Focus next region', category: 'Go', keys: 'F6', run: () => focusNextRegion(1) },
-  { id: 'region.previous', title: 'Focus previous region', category: 'Go', keys: 'Shift+F6', run: () => focusNextRegion(-1) },
-  { id: 'composer.focus', title: 'Focus the message', category: 'Go', keys: 'Mod+L', when: inSession, run: () => focusRegion('composer') },
+  {
+    id: 'region.previous',
+    title: 'Focus previous region',
+    category: 'Go',
+    keys: 'Shift+F6',
+    run: () => focusNextRegion(-1),
+  },
+  {
+    id: 'composer.focus',
+    title: 'Focus the message',
+    category: 'Go',
+    keys: 'Mod+L',
+    when: inSession,
+    run: () => focusRegion('composer'),
+  },
 
-  { id: 'session.new', title: 'New session', category: 'Session', keys: 'Mod+N', when: connected, run: () => newSession() },
-  { id: 'session.rename', title: 'Rename session', category: 'Session', keys: 'F2', when: listed, run: onSession((id) => useWindow.setState({ renaming: { sessionId: id, place: 'title' } })) },
-  { id: 'session.pin', title: 'Pin or unpin session', category: 'Session', when: listed, run: onSession((id) => pinSession(id, entry()?.pinnedAt == null)) },
-  { id: 'session.archive', title: 'Archive session', category: 'Session', when: listed, run: onSession((id) => archiveSession(id, entry()?.archivedAt == null)) },
-  { id: 'session.unread', title: 'Mark session as unread', category: 'Session', when: listed, run: onSession(markUnread) },
-  { id: 'session.exportMarkdown', title: 'Export session as Markdown', category: 'Session', when: listed, run: onSession((id) => exportSession(id, 'md')) },
-  { id: 'session.exportJson', title: 'Export session as JSON', category: 'Session', when: listed, run: onSession((id) => exportSession(id, 'json')) },
-  { id: 'session.exportHtml', title: 'Export session as HTML', category: 'Session', when: listed, run: onSession((id) => exportSession(id, 'html')) },
-  { id: 'session.copyLink', title: 'Copy link to session', category: 'Session', when: listed, run: onSession(copySessionLink) },
+  {
+    id: 'session.new',
+    title: 'New session',
+    category: 'Session',
+    keys: 'Mod+N',
+    when: connected,
+    run: () => newSession(),
+  },
+  {
+    id: 'session.rename',
+    title: 'Rename session',
+    category: 'Session',
+    keys: 'F2',
+    when: listed,
+    run: onSession((id) => useWindow.setState({ renaming: { sessionId: id, place: 'title' } })),
+  },
+  {
+    id: 'session.pin',
+    title: 'Pin or unpin session',
+    category: 'Session',
+    when: listed,
+    run: onSession((id) => pinSession(id, entry()?.pinnedAt == null)),
+  },
+  {
+    id: 'session.archive',
+    title: 'Archive session',
+    category: 'Session',
+    when: listed,
+    run: onSession((id) => archiveSession(id, entry()?.archivedAt == null)),
+  },
+  {
+    id: 'session.unread',
+    title: 'Mark session as unread',
+    category: 'Session',
+    when: listed,
+    run: onSession(markUnread),
+  },
+  {
+    id: 'session.exportMarkdown',
+    title: 'Export session as Markdown',
+    category: 'Session',
+    when: listed,
+    run: onSession((id) => exportSession(id, 'md')),
+  },
+  {
+    id: 'session.exportJson',
+    title: 'Export session as JSON',
+    category: 'Session',
+    when: listed,
+    run: onSession((id) => exportSession(id, 'json')),
+  },
+  {
+    id: 'session.exportHtml',
+    title: 'Export session as HTML',
+    category: 'Session',
+    when: listed,
+    run: onSession((id) => exportSession(id, 'html')),
+  },
+  {
+    id: 'session.copyLink',
+    title: 'Copy link to session',
+    category: 'Session',
+    when: listed,
+    run: onSession(copySessionLink),
+  },
   { id: 'session.delete', title: 'Delete session', category: 'Session', when: listed, run: onSession(deleteSession) },
 
   { id: 'turn.stop', title: 'Stop the turn', category: 'Turn', when: running, run: () => pressStop() },
-  { id: 'approval.allow', title: 'Allow the oldest approval once', category: 'Turn', keys: 'Alt+Y', when: cardOpen, run: () => pressCard('Allow once') },
-  { id: 'approval.deny', title: 'Deny the oldest approval', category: 'Turn', keys: 'Alt+N', when: cardOpen, run: () => pressCard('Deny') },
-  { id: 'model.choose', title: 'Choose model', category: 'Turn', keys: 'Mod+Shift+M', run: () => showDialog({ kind: 'models' }) },
-  ...(Object.keys(modes) as ApprovalMode[]).map((mode): Command => ({ id: `mode.${mode}`, title: `Approval mode: ${modes[mode]}`, category: 'Turn', when: inSession, run: setMode(mode) })),
+  {
+    id: 'approval.allow',
+    title: 'Allow the oldest approval once',
+    category: 'Turn',
+    keys: 'Alt+Y',
+    when: cardOpen,
+    run: () => pressCard('Allow once'),
+  },
+  {
+    id: 'approval.deny',
+    title: 'Deny the oldest approval',
+    category: 'Turn',
+    keys: 'Alt+N',
+    when: cardOpen,
+    run: () => pressCard('Deny'),
+  },
+  {
+    id: 'model.choose',
+    title: 'Choose model',
+    category: 'Turn',
+    keys: 'Mod+Shift+M',
+    run: () => showDialog({ kind: 'models' }),
+  },
+  ...(Object.keys(modes) as ApprovalMode[]).map((mode): Command => ({
+    id: `mode.${mode}`,
+    title: `Approval mode: ${modes[mode]}`,
+    category: 'Turn',
+    when: inSession,
+    run: setMode(mode),
+  })),
 
   { id: 'pane.list', title: 'Show or hide sessions', category: 'View', keys: 'Mod+B', run: () => toggle('list') },
-  { id: 'pane.inspector', title: 'Show or hide the inspector', category: 'View', keys: 'Mod+Alt+B', run: () => toggle('inspector') },
+  {
+    id: 'pane.inspector',
+    title: 'Show or hide the inspector',
+    category: 'View',
+    keys: 'Mod+Alt+B',
+    run: () => toggle('inspector'),
+  },
   { id: 'pane.terminal', title: 'Show or hide terminals', category: 'View', keys: 'Ctrl+`', run: () => showTerminal() },
-  { id: 'inspector.changes', title: 'Show changes', category: 'View', keys: 'Mod+Shift+G', run: () => showInspector('changes') },
+  {
+    id: 'inspector.changes',
+    title: 'Show changes',
+    category: 'View',
+    keys: 'Mod+Shift+G',
+    run: () => showInspector('changes'),
+  },
   { id: 'inspector.plan', title: 'Show plan', category: 'View', run: () => showInspector('plan') },
-  { id: 'inspector.files', title: 'Show files', category: 'View', keys: 'Mod+Shift+E', run: () => showInspector('files') },
+  {
+    id: 'inspector.files',
+    title: 'Show files',
+    category: 'View',
+    keys: 'Mod+Shift+E',
+    run: () => showInspector('files'),
+  },
   { id: 'inspector.context', title: 'Show context', category: 'View', run: () => showInspector('context') },
   { id: 'zoom.in', title: 'Zoom in', category: 'View', keys: 'Mod+=', run: () => zoomBy(10) },
   { id: 'zoom.out', title: 'Zoom out', category: 'View', keys: 'Mod+-', run: () => zoomBy(-10) },
@@ -153,31 +322,173 @@ export const commands: readonly Command[] = [
   { id: 'theme.dark', title: 'Theme: dark', category: 'View', run: setTheme('dark') },
   { id: 'theme.contrast', title: 'Theme: high contrast', category: 'View', run: setTheme('contrast') },
 
-  { id: 'changes.next', title: 'Next change', category: 'Changes', keys: 'F7', when: changesShown, run: () => commandTarget('changes')?.next() },
-  { id: 'changes.previous', title: 'Previous change', category: 'Changes', keys: 'Shift+F7', when: changesShown, run: () => commandTarget('changes')?.previous() },
-  { id: 'changes.nextFile', title: 'Next changed file', category: 'Changes', keys: 'Alt+F7', when: changesShown, run: () => commandTarget('changes')?.nextFile() },
-  { id: 'changes.previousFile', title: 'Previous changed file', category: 'Changes', keys: 'Alt+Shift+F7', when: changesShown, run: () => commandTarget('changes')?.previousFile() },
-  { id: 'changes.split', title: 'Changes: side by side', category: 'Changes', run: () => prefer({ 'changes.style': 'split' }) },
-  { id: 'changes.unified', title: 'Changes: unified', category: 'Changes', run: () => prefer({ 'changes.style': 'unified' }) },
-  { id: 'changes.wrap', title: 'Changes: wrap long lines or not', category: 'Changes', run: () => prefer({ 'changes.wrap': !usePreferences.getState()['changes.wrap'] }) },
+  {
+    id: 'changes.next',
+    title: 'Next change',
+    category: 'Changes',
+    keys: 'F7',
+    when: changesShown,
+    run: () => commandTarget('changes')?.next(),
+  },
+  {
+    id: 'changes.previous',
+    title: 'Previous change',
+    category: 'Changes',
+    keys: 'Shift+F7',
+    when: changesShown,
+    run: () => commandTarget('changes')?.previous(),
+  },
+  {
+    id: 'changes.nextFile',
+    title: 'Next changed file',
+    category: 'Changes',
+    keys: 'Alt+F7',
+    when: changesShown,
+    run: () => commandTarget('changes')?.nextFile(),
+  },
+  {
+    id: 'changes.previousFile',
+    title: 'Previous changed file',
+    category: 'Changes',
+    keys: 'Alt+Shift+F7',
+    when: changesShown,
+    run: () => commandTarget('changes')?.previousFile(),
+  },
+  {
+    id: 'changes.split',
+    title: 'Changes: side by side',
+    category: 'Changes',
+    run: () => prefer({ 'changes.style': 'split' }),
+  },
+  {
+    id: 'changes.unified',
+    title: 'Changes: unified',
+    category: 'Changes',
+    run: () => prefer({ 'changes.style': 'unified' }),
+  },
+  {
+    id: 'changes.wrap',
+    title: 'Changes: wrap long lines or not',
+    category: 'Changes',
+    run: () => prefer({ 'changes.wrap': !usePreferences.getState()['changes.wrap'] }),
+  },
 
-  { id: 'terminal.new', title: 'New terminal', category: 'Terminal', keys: 'Ctrl+Shift+`', when: () => currentWorkspace() !== null || 'No folder is open.', run: () => openTerminal() },
-  { id: 'terminal.find', title: 'Find in terminal', category: 'Terminal', keys: 'Mod+Shift+F', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.find() },
-  { id: 'terminal.copy', title: 'Copy from terminal', category: 'Terminal', keys: 'Mod+Shift+C', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.copy() },
-  { id: 'terminal.paste', title: 'Paste into terminal', category: 'Terminal', keys: 'Mod+Shift+V', inTerminal: true, nativeKeys: true, when: inTerminal, run: () => commandTarget('terminal')?.paste() },
-  { id: 'terminal.selectAll', title: 'Select all in terminal', category: 'Terminal', keys: 'Mod+Shift+A', inTerminal: true, when: inTerminal, run: () => commandTarget('terminal')?.selectAll() },
-  { id: 'terminal.clear', title: 'Clear terminal', category: 'Terminal', when: inTerminal, run: () => commandTarget('terminal')?.clear() },
-  { id: 'terminal.rename', title: 'Rename terminal', category: 'Terminal', when: inTerminal, run: () => commandTarget('terminal')?.rename() },
-  { id: 'terminal.close', title: 'Close terminal', category: 'Terminal', when: inTerminal, run: () => commandTarget('terminal')?.close() },
+  {
+    id: 'terminal.new',
+    title: 'New terminal',
+    category: 'Terminal',
+    keys: 'Ctrl+Shift+`',
+    when: () => currentWorkspace() !== null || 'No folder is open.',
+    run: () => openTerminal(),
+  },
+  {
+    id: 'terminal.find',
+    title: 'Find in terminal',
+    category: 'Terminal',
+    keys: 'Mod+Shift+F',
+    inTerminal: true,
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.find(),
+  },
+  {
+    id: 'terminal.copy',
+    title: 'Copy from terminal',
+    category: 'Terminal',
+    keys: 'Mod+Shift+C',
+    inTerminal: true,
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.copy(),
+  },
+  {
+    id: 'terminal.paste',
+    title: 'Paste into terminal',
+    category: 'Terminal',
+    keys: 'Mod+Shift+V',
+    inTerminal: true,
+    nativeKeys: true,
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.paste(),
+  },
+  {
+    id: 'terminal.selectAll',
+    title: 'Select all in terminal',
+    category: 'Terminal',
+    keys: 'Mod+Shift+A',
+    inTerminal: true,
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.selectAll(),
+  },
+  {
+    id: 'terminal.send',
+    title: 'Send terminal selection to the agent',
+    category: 'Terminal',
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.send(),
+  },
+  {
+    id: 'terminal.clear',
+    title: 'Clear terminal',
+    category: 'Terminal',
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.clear(),
+  },
+  {
+    id: 'terminal.rename',
+    title: 'Rename terminal',
+    category: 'Terminal',
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.rename(),
+  },
+  {
+    id: 'terminal.close',
+    title: 'Close terminal',
+    category: 'Terminal',
+    when: inTerminal,
+    run: () => commandTarget('terminal')?.close(),
+  },
 
-  { id: 'workspace.open', title: 'Open folder', category: 'Workspace', keys: 'Mod+O', when: connected, run: () => openFolder() },
+  {
+    id: 'workspace.open',
+    title: 'Open folder',
+    category: 'Workspace',
+    keys: 'Mod+O',
+    when: connected,
+    run: () => openFolder(),
+  },
   { id: 'workspace.demo', title: 'Open the demo', category: 'Workspace', when: connected, run: () => openDemo() },
   { id: 'models.connect', title: 'Connect a model', category: 'Lathe', run: () => showDialog({ kind: 'connect' }) },
-  { id: 'settings.open', title: 'Settings', category: 'Lathe', keys: 'Mod+,', run: () => showDialog({ kind: 'settings', page: 'general' }) },
-  { id: 'settings.keys', title: 'Change keyboard shortcuts', category: 'Lathe', run: () => showDialog({ kind: 'settings', page: 'keys' }) },
-  { id: 'settings.models', title: 'Model settings', category: 'Lathe', run: () => showDialog({ kind: 'settings', page: 'models' }) },
-  { id: 'settings.approvals', title: 'Approval rules', category: 'Lathe', run: () => showDialog({ kind: 'settings', page: 'approvals' }) },
-  { id: 'shortcuts.show', title: 'Keyboard shortcuts', category: 'Lathe', keys: 'Mod+/', run: () => showDialog({ kind: 'shortcuts' }) },
+  {
+    id: 'settings.open',
+    title: 'Settings',
+    category: 'Lathe',
+    keys: 'Mod+,',
+    run: () => showDialog({ kind: 'settings', page: 'general' }),
+  },
+  {
+    id: 'settings.keys',
+    title: 'Change keyboard shortcuts',
+    category: 'Lathe',
+    run: () => showDialog({ kind: 'settings', page: 'keys' }),
+  },
+  {
+    id: 'settings.models',
+    title: 'Model settings',
+    category: 'Lathe',
+    run: () => showDialog({ kind: 'settings', page: 'models' }),
+  },
+  {
+    id: 'settings.approvals',
+    title: 'Approval rules',
+    category: 'Lathe',
+    run: () => showDialog({ kind: 'settings', page: 'approvals' }),
+  },
+  {
+    id: 'shortcuts.show',
+    title: 'Keyboard shortcuts',
+    category: 'Lathe',
+    keys: 'Mod+/',
+    run: () => showDialog({ kind: 'shortcuts' }),
+  },
   { id: 'welcome.show', title: 'Welcome page', category: 'Lathe', run: () => showSession(null) },
 ]
 
@@ -205,7 +516,9 @@ export function runCommand(id: string): boolean {
 }
 
 /** The bindings in force. */
-export function boundCommands(overrides: Record<string, string | null> = useWorkbench.getState().settings.keys): BoundCommand[] {
+export function boundCommands(
+  overrides: Record<string, string | null> = useWorkbench.getState().settings.keys,
+): BoundCommand[] {
   return effectiveKeys(commands, overrides)
 }
 

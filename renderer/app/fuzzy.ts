@@ -26,7 +26,10 @@ function matchWord(text: string, lower: string, word: string): { score: number; 
   const whole = bestWhole(lower, word)
   if (whole >= 0) {
     const starts = whole === 0 || boundary.test(text[whole - 1] ?? '')
-    return { score: word.length * 4 + (starts ? 12 : 0) + (whole === 0 ? 6 : 0), at: Array.from({ length: word.length }, (_, index) => whole + index) }
+    return {
+      score: word.length * 4 + (starts ? 12 : 0) + (whole === 0 ? 6 : 0),
+      at: Array.from({ length: word.length }, (_, index) => whole + index),
+    }
   }
   const at: number[] = []
   let score = 0
@@ -34,7 +37,10 @@ function matchWord(text: string, lower: string, word: string): { score: number; 
   for (const letter of word) {
     const next = lower.indexOf(letter, from)
     if (next < 0) return null
-    const starts = next === 0 || boundary.test(text[next - 1] ?? '') || (text[next] !== lower[next] && text[next - 1] === lower[next - 1])
+    const starts =
+      next === 0 ||
+      boundary.test(text[next - 1] ?? '') ||
+      (text[next] !== lower[next] && text[next - 1] === lower[next - 1])
     score += 1 + (next === from && from > 0 ? 2 : 0) + (starts ? 3 : 0)
     at.push(next)
     from = next + 1
@@ -63,7 +69,12 @@ function toRanges(at: number[]): [number, number][] {
 }
 
 /** The best `limit` of `candidates` for a query, best first; equal scores keep the order they came in. */
-export function fuzzyRank<T>(candidates: readonly T[], query: string, text: (candidate: T) => string, limit: number): { candidate: T; match: Match }[] {
+export function fuzzyRank<T>(
+  candidates: readonly T[],
+  query: string,
+  text: (candidate: T) => string,
+  limit: number,
+): { candidate: T; match: Match }[] {
   const found: { candidate: T; match: Match }[] = []
   for (const candidate of candidates) {
     const match = fuzzyMatch(text(candidate), query)

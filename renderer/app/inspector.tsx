@@ -24,15 +24,30 @@ export function Inspector({ sessionId }: { sessionId: string }) {
     </ErrorBoundary>
   )
   return (
-    <aside aria-label="Inspector" data-region="inspector" tabIndex={-1} className="flex min-h-0 grow flex-col bg-canvas outline-none">
+    <aside
+      aria-label="Inspector"
+      data-region="inspector"
+      tabIndex={-1}
+      className="flex min-h-0 grow flex-col bg-canvas outline-none"
+    >
       <Tabs<InspectorTab>
         label="Inspector"
         value={tab}
         onChange={(next) => prefer({ 'inspector.tab': next })}
         className="grow [&>div:first-child]:h-40 [&>div:first-child]:[app-region:drag] [&>div:first-child_button]:[app-region:no-drag]"
         tabs={[
-          { value: 'changes', label: 'Changes', badge: changed > 0 ? <Badge>{changed}</Badge> : undefined, content: pane('Changes', <ChangesTab sessionId={sessionId} />) },
-          { value: 'plan', label: 'Plan', badge: counted.length > 0 ? <Badge>{`${done}/${counted.length}`}</Badge> : undefined, content: pane('Plan', <PlanTab sessionId={sessionId} />) },
+          {
+            value: 'changes',
+            label: 'Changes',
+            badge: changed > 0 ? <Badge>{changed}</Badge> : undefined,
+            content: pane('Changes', <ChangesTab sessionId={sessionId} />),
+          },
+          {
+            value: 'plan',
+            label: 'Plan',
+            badge: counted.length > 0 ? <Badge>{`${done}/${counted.length}`}</Badge> : undefined,
+            content: pane('Plan', <PlanTab sessionId={sessionId} />),
+          },
           { value: 'files', label: 'Files', content: pane('Files', <FilesTab sessionId={sessionId} />) },
           { value: 'context', label: 'Context', content: pane('Context', <ContextTab sessionId={sessionId} />) },
         ]}

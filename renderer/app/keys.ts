@@ -51,7 +51,14 @@ function tinykeysBinding(binding: string): string {
     .map((one) => {
       const { modifiers: held, key } = parsePress(one)
       const alt = held.has('Alt')
-      const name = alt && /^[A-Z]$/.test(key) ? `Key${key}` : alt && /^[0-9]$/.test(key) ? `Digit${key}` : key === '`' ? 'Backquote' : key
+      const name =
+        alt && /^[A-Z]$/.test(key)
+          ? `Key${key}`
+          : alt && /^[0-9]$/.test(key)
+            ? `Digit${key}`
+            : key === '`'
+              ? 'Backquote'
+              : key
       const before: string[] = modifiers
         .filter((modifier) => held.has(modifier))
         .map((modifier) => (modifier === 'Mod' ? '$mod' : modifier === 'Ctrl' ? 'Control' : modifier))
@@ -63,7 +70,14 @@ function tinykeysBinding(binding: string): string {
 }
 
 const shownNames: Record<string, string> = {
-  ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc', ' ': 'Space', Backspace: '⌫', Delete: 'Del',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  Escape: 'Esc',
+  ' ': 'Space',
+  Backspace: '⌫',
+  Delete: 'Del',
 }
 const macModifiers: Record<Modifier, string> = { Mod: '⌘', Ctrl: '⌃', Meta: '⌘', Alt: '⌥', Shift: '⇧' }
 const otherModifiers: Record<Modifier, string> = { Mod: 'Ctrl', Ctrl: 'Ctrl', Meta: 'Meta', Alt: 'Alt', Shift: 'Shift' }
@@ -73,13 +87,18 @@ export function keyCaps(binding: string, mac: boolean = isMac): string[][] {
   return binding.split(' ').map((one) => {
     const { modifiers: held, key } = parsePress(one)
     const names = mac ? macModifiers : otherModifiers
-    return [...modifiers.filter((modifier) => held.has(modifier)).map((modifier) => names[modifier]), shownNames[key] ?? key]
+    return [
+      ...modifiers.filter((modifier) => held.has(modifier)).map((modifier) => names[modifier]),
+      shownNames[key] ?? key,
+    ]
   })
 }
 
 /** A binding as one string for tooltips and menus. */
 export function shownKeys(binding: string, mac: boolean = isMac): string {
-  return keyCaps(binding, mac).map((caps) => caps.join(mac ? '' : '+')).join(' ')
+  return keyCaps(binding, mac)
+    .map((caps) => caps.join(mac ? '' : '+'))
+    .join(' ')
 }
 
 /** `aria-keyshortcuts` of a binding. */
@@ -131,7 +150,10 @@ export interface BoundCommand {
 }
 
 /** Every command's binding: the person's (`settings.keys`), else the default. */
-export function effectiveKeys(commands: readonly { id: string; keys?: string; inTerminal?: boolean }[], overrides: Record<string, string | null>): BoundCommand[] {
+export function effectiveKeys(
+  commands: readonly { id: string; keys?: string; inTerminal?: boolean }[],
+  overrides: Record<string, string | null>,
+): BoundCommand[] {
   return commands.map(({ id, keys, inTerminal = false }) => {
     const chosen = id in overrides
     const wanted = chosen ? overrides[id] : keys
@@ -145,7 +167,10 @@ function byKeys(bound: readonly BoundCommand[]): Map<string, BoundCommand[]> {
   for (const one of bound) {
     if (one.keys === null) continue
     const wanting = [...(map.get(one.keys) ?? []), one]
-    map.set(one.keys, wanting.sort((a, b) => Number(b.inTerminal) - Number(a.inTerminal) || Number(b.chosen) - Number(a.chosen)))
+    map.set(
+      one.keys,
+      wanting.sort((a, b) => Number(b.inTerminal) - Number(a.inTerminal) || Number(b.chosen) - Number(a.chosen)),
+    )
   }
   return map
 }
@@ -156,7 +181,11 @@ export function keyConflicts(bound: readonly BoundCommand[]): Map<string, string
   for (const wanting of byKeys(bound).values()) {
     for (const { id, inTerminal } of wanting) {
       const others = wanting.filter((other) => other.id !== id && other.inTerminal === inTerminal)
-      if (others.length > 0) conflicts.set(id, others.map((other) => other.id))
+      if (others.length > 0)
+        conflicts.set(
+          id,
+          others.map((other) => other.id),
+        )
     }
   }
   return conflicts
@@ -175,19 +204,25 @@ export function keyPlace(target: EventTarget | null): 'terminal' | 'text' | 'els
  * A `keydown` listener that runs bound commands. `run` answers whether the command did act: if not, the next one bound to
  * the same keys gets its chance, and if none acts the press goes on to the page.
  */
-export function keyListener(bound: readonly BoundCommand[], run: (id: string) => boolean): (event: KeyboardEvent) => void {
+export function keyListener(
+  bound: readonly BoundCommand[],
+  run: (id: string, repeated: boolean) => boolean,
+): (event: KeyboardEvent) => void {
   const handlers: Record<string, (event: KeyboardEvent) => void> = {}
   for (const [keys, wanting] of byKeys(bound)) {
     handlers[tinykeysBinding(keys)] = (event) => {
       const place = keyPlace(event.target)
       if (place === 'terminal' && terminalKeeps(keys)) return
       if (place !== 'elsewhere' && !actsInText(keys)) return
-      if (!wanting.some(({ id, inTerminal }) => (!inTerminal || place === 'terminal') && run(id))) return
+      if (!wanting.some(({ id, inTerminal }) => (!inTerminal || place === 'terminal') && run(id, event.repeat))) return
       event.preventDefault()
       event.stopPropagation()
     }
   }
   const composing = (event: KeyboardEvent) =>
-    event.defaultPrevented || event.isComposing || event.keyCode === 229 || (!isMac && event.getModifierState('AltGraph'))
-  return createKeybindingsHandler(handlers, { ignore: composing }) as (event: KeyboardEvent) => void
+    event.defaultPrevented ||
+    event.isComposing ||
+    event.keyCode === 229 ||
+    (!isMac && event.getModifierState('AltGraph'))
+  return createKeybindingsHandler(handlers, { ignore: composing })
 }

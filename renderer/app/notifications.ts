@@ -6,7 +6,12 @@ import { shownText } from '../transcript/shown-text.ts'
 
 type Put = Extract<WorkbenchEvent, { type: 'notification.put' }>
 
-const words: Record<Put['kind'], string> = { settled: 'Finished', approval: 'Needs your approval', question: 'Has a question', interrupted: 'Was interrupted' }
+const words: Record<Put['kind'], string> = {
+  settled: 'Finished',
+  approval: 'Needs your approval',
+  question: 'Has a question',
+  interrupted: 'Was interrupted',
+}
 const shown = new Map<string, Notification>()
 const shownMax = 50
 
@@ -16,12 +21,12 @@ function put({ key, sessionId, kind, title, itemId }: Put): void {
   // A focused window shows it by itself: in the list, or in the session on screen.
   if (document.hasFocus()) return
   const notification = new Notification(shownText(title).slice(0, 200) || 'Lathe', { body: words[kind], tag: key })
-  notification.onclick = () => {
+  notification.addEventListener('click', () => {
     window.focus()
     // It only shows: what waits is answered in the window, never by a click here.
     showSession(sessionId, itemId === undefined ? undefined : { itemId })
     notification.close()
-  }
+  })
   shown.set(key, notification)
   if (shown.size > shownMax) remove(shown.keys().next().value!)
 }
@@ -54,6 +59,9 @@ export function followTitle(): () => void {
     void (count > 0 ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.())?.catch(() => {})
   }
   follow()
-  const ends = [useWorkbench.subscribe((now, old) => now.entriesRev !== old.entriesRev && follow()), useWindow.subscribe((now, old) => now.sessionId !== old.sessionId && follow())]
+  const ends = [
+    useWorkbench.subscribe((now, old) => now.entriesRev !== old.entriesRev && follow()),
+    useWindow.subscribe((now, old) => now.sessionId !== old.sessionId && follow()),
+  ]
   return () => ends.forEach((end) => end())
 }

@@ -1,17 +1,17 @@
 /** Dialog "Command palette": sessions and files, `>` commands, `@` files, `#` sessions, `?` help (S-115). */
 import { Command as List } from 'cmdk'
 import { Clock, File, SquareTerminal } from 'lucide-react'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { useFoundFiles } from '../composer/use-found-files.ts'
 import { FoundPath } from '../files/found-path.tsx'
 import { Marked } from '../search/marked.tsx'
 import { currentWorkspace } from '../sessions/session-actions.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { IndicatorMark, IndicatorText } from '../sessions/session-indicator.tsx'
-import { client } from '../state/link.ts'
 import { usePreference } from '../state/preferences.ts'
 import { openFile, type PaletteMode, showDialog, showSession } from '../state/window-store.ts'
-import { useWorkbench } from '../state/workbench-store.ts'
+import { useEntries, useWorkbench } from '../state/workbench-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
@@ -20,8 +20,12 @@ import { fuzzyRank, type Match } from './fuzzy.ts'
 import { shownKeys } from './keys.ts'
 
 const shownMax = 60
-const filesPauseMs = 60
-const modes: Record<Exclude<PaletteMode, ''>, string> = { '>': 'Commands', '@': 'Files of the workspace', '#': 'Sessions by title', '?': 'What can be typed here' }
+const modes: Record<Exclude<PaletteMode, ''>, string> = {
+  '>': 'Commands',
+  '@': 'Files of the workspace',
+  '#': 'Sessions by title',
+  '?': 'What can be typed here',
+}
 
 /** Closes, lets the focus go back to where it was, and does it then: what it does may move the focus itself. */
 function closeAnd(work: () => unknown): void {
@@ -40,22 +44,35 @@ export function Palette({ mode: opened }: { mode: PaletteMode }) {
         <List.Input
           value={text}
           onValueChange={setText}
+          onFocus={({ currentTarget: field }) =>
+            requestAnimationFrame(() => field.setSelectionRange(field.value.length, field.value.length))
+          }
           placeholder="Go to a session or file, or type > for commands, ? for help"
           className="h-44 shrink-0 border-b border-line bg-transparent px-16 text-14 outline-none placeholder:text-faint"
         />
         <List.List className="min-h-0 grow overflow-y-auto overscroll-contain p-6 [scrollbar-width:thin]">
-          {mode === '>' ? <Commands query={query} /> : mode === '?' ? <Help onChoose={setText} /> : <Places mode={mode} query={query} />}
+          {mode === '>' ? (
+            <Commands query={query} />
+          ) : mode === '?' ? (
+            <Help onChoose={setText} />
+          ) : (
+            <Places mode={mode} query={query} />
+          )}
         </List.List>
       </List>
     </Dialog>
   )
 }
 
-const row = 'flex h-32 cursor-default items-center gap-8 rounded-6 px-10 text-13 text-ink select-none data-[selected=true]:bg-selected aria-disabled:text-faint'
+const row =
+  'flex h-32 cursor-default items-center gap-8 rounded-6 px-10 text-13 text-ink select-none data-[selected=true]:bg-selected aria-disabled:text-faint'
 
 function Group({ heading, children }: { heading: string; children: ReactNode }) {
   return (
-    <List.Group heading={heading} className="[&_[cmdk-group-heading]]:px-10 [&_[cmdk-group-heading]]:pt-8 [&_[cmdk-group-heading]]:pb-4 [&_[cmdk-group-heading]]:text-11 [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint">
+    <List.Group
+      heading={heading}
+      className="[&_[cmdk-group-heading]]:px-10 [&_[cmdk-group-heading]]:pt-8 [&_[cmdk-group-heading]]:pb-4 [&_[cmdk-group-heading]]:text-11 [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint"
+    >
       {children}
     </List.Group>
   )
@@ -104,12 +121,27 @@ function Commands({ query }: { query: string }) {
   )
 }
 
-function CommandRow({ command, keys, match, prefix = '' }: { command: Command; keys: string | null; match?: Match; prefix?: string }) {
+function CommandRow({
+  command,
+  keys,
+  match,
+  prefix = '',
+}: {
+  command: Command
+  keys: string | null
+  match?: Match
+  prefix?: string
+}) {
   const allowed = command.when?.() ?? true
   // The category was searched too, but only the title is marked.
   const ranges = (match?.ranges ?? []).filter(([, to]) => to <= command.title.length)
   return (
-    <List.Item value={`${prefix}${command.id}`} disabled={allowed !== true} onSelect={() => closeAnd(() => runCommand(command.id))} className={row}>
+    <List.Item
+      value={`${prefix}${command.id}`}
+      disabled={allowed !== true}
+      onSelect={() => closeAnd(() => runCommand(command.id))}
+      className={row}
+    >
       <span className="min-w-0 grow truncate">
         <Marked text={command.title} ranges={ranges} />
       </span>
@@ -120,44 +152,41 @@ function CommandRow({ command, keys, match, prefix = '' }: { command: Command; k
   )
 }
 
-function useFoundFiles(wanted: boolean, workspace: string | null, query: string): { path: string; kind: 'file' | 'folder' }[] {
-  const [found, setFound] = useState<{ path: string; kind: 'file' | 'folder' }[]>([])
-  useEffect(() => {
-    if (!wanted || workspace === null) return setFound([])
-    const ended = new AbortController()
-    const timer = setTimeout(() => {
-      client()
-        .files.find({ workspace, query: query.slice(0, 200) }, { signal: ended.signal })
-        .then((files) => setFound(files.filter(({ kind }) => kind === 'file')), () => {})
-    }, filesPauseMs)
-    return () => {
-      clearTimeout(timer)
-      ended.abort()
-    }
-  }, [wanted, workspace, query])
-  return found
-}
-
 function Places({ mode, query }: { mode: '' | '@' | '#'; query: string }) {
-  const workspace = useMemo(currentWorkspace, [])
-  const files = useFoundFiles(mode !== '#' && (mode === '@' || query !== ''), workspace, query)
-  const rev = useWorkbench(({ entriesRev }) => entriesRev)
+  const [workspace] = useState(currentWorkspace)
+  const asksFiles = mode === '@' || (mode === '' && query !== '')
+  const files = useFoundFiles(workspace ?? '', asksFiles ? query : null).filter(({ kind }) => kind === 'file')
+  const entries = useEntries()
   const sessions = useMemo(() => {
     if (mode === '@') return []
-    const newest = [...useWorkbench.getState().entries.values()].sort((a, b) => b.updatedAt - a.updatedAt)
+    const newest = [...entries].sort((a, b) => b.updatedAt - a.updatedAt)
     return fuzzyRank(newest, query, ({ title }) => title, mode === '#' ? shownMax : query === '' ? 12 : 20)
-  }, [rev, mode, query])
+  }, [entries, mode, query])
   const labels = useMemo(() => folderLabels(sessions.map(({ candidate }) => candidate.workspace)), [sessions])
   return (
     <>
-      <Nothing>{mode === '@' && workspace === null ? 'Open a folder to go to its files.' : mode === '@' ? 'No file has that name.' : 'Nothing has that name.'}</Nothing>
+      <Nothing>
+        {mode === '@' && workspace === null
+          ? 'Open a folder to go to its files.'
+          : mode === '@'
+            ? 'No file has that name.'
+            : 'Nothing has that name.'}
+      </Nothing>
       {sessions.length > 0 && (
         <Group heading={query === '' ? 'Recent sessions' : 'Sessions'}>
           {sessions.map(({ candidate, match }) => (
-            <List.Item key={candidate.id} value={`session ${candidate.id}`} onSelect={() => closeAnd(() => showSession(candidate.id))} className={row}>
+            <List.Item
+              key={candidate.id}
+              value={`session ${candidate.id}`}
+              onSelect={() => closeAnd(() => showSession(candidate.id))}
+              className={row}
+            >
               <IndicatorMark indicator={candidate.indicator} />
               <bdi className="min-w-0 grow truncate">
-                <Marked text={shownText(candidate.title) || 'Untitled'} ranges={shownText(candidate.title) === candidate.title ? match.ranges : []} />
+                <Marked
+                  text={shownText(candidate.title) || 'Untitled'}
+                  ranges={shownText(candidate.title) === candidate.title ? match.ranges : []}
+                />
               </bdi>
               <span className="max-w-140 shrink-0 truncate text-11 text-faint">{labels.get(candidate.workspace)}</span>
               <IndicatorText entry={candidate} />
@@ -168,7 +197,12 @@ function Places({ mode, query }: { mode: '' | '@' | '#'; query: string }) {
       {files.length > 0 && workspace !== null && (
         <Group heading="Files">
           {files.slice(0, mode === '@' ? shownMax : 20).map(({ path }) => (
-            <List.Item key={path} value={`file ${path}`} onSelect={() => closeAnd(() => openFile(workspace, path))} className={row}>
+            <List.Item
+              key={path}
+              value={`file ${path}`}
+              onSelect={() => closeAnd(() => openFile(workspace, path))}
+              className={row}
+            >
               <File size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-faint" />
               <FoundPath path={path} query={query} />
             </List.Item>

@@ -2,7 +2,8 @@
 export const regions = ['sessions', 'transcript', 'composer', 'inspector', 'terminal'] as const
 export type Region = (typeof regions)[number]
 
-const focusable = '[data-region-focus], textarea:not(:disabled), [tabindex="0"], a[href], button:not(:disabled), input:not(:disabled)'
+const focusable =
+  '[data-region-focus], textarea:not(:disabled), [tabindex="0"], a[href], button:not(:disabled), input:not(:disabled)'
 /** Where the focus was in each region when it was left. */
 const left = new Map<Region, WeakRef<HTMLElement>>()
 
@@ -28,7 +29,10 @@ export function focusRegion(region: Region): boolean {
   if (!place) return false
   const before = left.get(region)?.deref()
   const main = place.querySelector<HTMLElement>('[data-region-focus]')
-  const target = before?.isConnected && place.contains(before) ? before : (main ?? place.querySelector<HTMLElement>(focusable) ?? place)
+  const target =
+    before?.isConnected && place.contains(before)
+      ? before
+      : (main ?? place.querySelector<HTMLElement>(focusable) ?? place)
   target.focus()
   return true
 }

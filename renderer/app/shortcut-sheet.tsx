@@ -3,6 +3,7 @@ import { useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 import { boundCommands, categories, command } from './commands.ts'
 import { shownKeys } from './keys.ts'
 
@@ -42,18 +43,20 @@ export function ShortcutSheet() {
       onOpenChange={() => showDialog(null)}
       title="Keyboard shortcuts"
       width={760}
-      footer={
-        <Button onClick={() => showDialog({ kind: 'settings', page: 'keys' })}>Change shortcuts</Button>
-      }
+      footer={<Button onClick={() => showDialog({ kind: 'settings', page: 'keys' })}>Change shortcuts</Button>}
     >
-      <div className="columns-1 gap-32 narrow:columns-2">
+      <ScrollArea label="Shortcuts" className="columns-1 gap-32 narrow:columns-2">
         {categories.map((category) => {
           const list = bound.filter(({ id }) => command(id)?.category === category && !/^session\.go[2-9]$/.test(id))
           if (list.length === 0) return null
           return (
             <Block key={category} title={category}>
               {list.map(({ id, keys }) => (
-                <Line key={id} title={id === 'session.go1' ? 'Go to session 1 to 9' : (command(id)?.title ?? id)} keys={shownKeys(keys ?? '')} />
+                <Line
+                  key={id}
+                  title={id === 'session.go1' ? 'Go to session 1 to 9' : (command(id)?.title ?? id)}
+                  keys={shownKeys(keys ?? '')}
+                />
               ))}
             </Block>
           )
@@ -65,7 +68,7 @@ export function ShortcutSheet() {
             ))}
           </Block>
         ))}
-      </div>
+      </ScrollArea>
     </Dialog>
   )
 }

@@ -1,25 +1,27 @@
-/** The row at the window's bottom: where the work happens, how it is approved, who answers, how full its context is. */
+/** The row at the window's bottom: where the work happens, how it is approved, who answers. */
 import { CircleCheck, GitBranch, LoaderCircle, ShieldCheck, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { modelLabel } from '../models/model-label.ts'
 import { useSessionController, useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
-import { showDialog, showInspector } from '../state/window-store.ts'
-import { callingCount, useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { showDialog } from '../state/window-store.ts'
+import { callingCount, useEntries, useSetting, useWorkbench } from '../state/workbench-store.ts'
 import { classNames } from '../ui/class-names.ts'
 import { DropdownMenu, DropdownMenuRadio } from '../ui/dropdown-menu.tsx'
-import { Ring } from '../ui/meter.tsx'
 import { attempt } from './attempt.ts'
 import { approvalModes } from './approval-modes.ts'
-import { tokensText } from '../transcript/amounts.ts'
 
 const icon = { size: 12, strokeWidth: 1.75, 'aria-hidden': true } as const
-const slot = 'ring-inside flex h-full min-w-0 items-center gap-4 rounded-4 px-6 whitespace-nowrap hover:bg-hover hover:text-ink'
+const slot =
+  'ring-inside flex h-full min-w-0 items-center gap-4 rounded-4 px-6 whitespace-nowrap hover:bg-hover hover:text-ink'
 
 export function StatusBar({ sessionId }: { sessionId: string | null }) {
   return (
-    <footer aria-label="Status bar" className="flex h-24 shrink-0 items-center gap-2 border-t border-line bg-side px-6 text-11 text-muted select-none">
+    <footer
+      aria-label="Status bar"
+      className="flex h-24 shrink-0 items-center gap-2 border-t border-line bg-side px-6 text-11 text-muted select-none"
+    >
       <Connection />
       {sessionId !== null && <Branch sessionId={sessionId} />}
       <span className="grow" />
@@ -30,16 +32,24 @@ export function StatusBar({ sessionId }: { sessionId: string | null }) {
 
 function Connection() {
   const link = useWorkbench((state) => state.link)
-  useWorkbench(({ entriesRev }) => entriesRev)
-  const calling = callingCount(useWorkbench.getState().entries.values())
-  const [Icon, words] = link === 'connected' ? ([CircleCheck, 'Connected'] as const) : link === 'lost' ? ([Unplug, 'Reconnecting'] as const) : ([LoaderCircle, 'Connecting'] as const)
+  const calling = callingCount(useEntries())
+  const [Icon, words] =
+    link === 'connected'
+      ? ([CircleCheck, 'Connected'] as const)
+      : link === 'lost'
+        ? ([Unplug, 'Reconnecting'] as const)
+        : ([LoaderCircle, 'Connecting'] as const)
   return (
     <span className="flex h-full items-center gap-8 px-6">
       <span role="status" className={classNames('flex items-center gap-4', link !== 'connected' && 'text-needs')}>
         <Icon {...icon} />
         {words}
       </span>
-      {calling > 0 && <span className="max-narrow:hidden">{calling === 1 ? '1 session needs a look' : `${calling} sessions need a look`}</span>}
+      {calling > 0 && (
+        <span className="max-narrow:hidden">
+          {calling === 1 ? '1 session needs a look' : `${calling} sessions need a look`}
+        </span>
+      )}
     </span>
   )
 }
@@ -65,22 +75,14 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
   const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useSetting('model')
-  const used = useView(sessionId, ({ header }) => header.context.used, null)
-  const size = useView(sessionId, ({ header }) => header.context.window, null)
   const controller = useSessionController(sessionId)
-  const share = used !== null && size !== null ? used / size : undefined
-  const text = used === null ? 'Context unknown' : size === null ? tokensText(used) : `${tokensText(used)} of ${tokensText(size)}`
   return (
     <>
-      <button type="button" className={slot} onClick={() => showInspector('context')} aria-label={`Context: ${text}. Show what fills it`}>
-        <Ring label="Context used" value={share} text={text} size={12} />
-        <span className="figures max-narrow:hidden">{share === undefined ? text : `${Math.round(share * 100)} %`}</span>
-      </button>
       <DropdownMenu
         align="end"
         side="top"
         trigger={
-          <button type="button" className={classNames(slot, mode === 'all' && 'text-needs')} aria-label={`Approval mode: ${approvalModes[mode].label}`}>
+          <button type="button" className={classNames(slot, mode === 'all' && 'text-needs')} title="Approval mode">
             <ShieldCheck {...icon} />
             {approvalModes[mode].label}
           </button>
@@ -88,7 +90,9 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
       >
         <DropdownMenuRadio<ApprovalMode>
           value={mode}
-          onChange={(next) => void attempt('Could not change the approval mode', () => controller.configure({ approvalMode: next }))}
+          onChange={(next) =>
+            void attempt('Could not change the approval mode', () => controller.configure({ approvalMode: next }))
+          }
           choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, ...approvalModes[value] }))}
         />
       </DropdownMenu>
@@ -100,7 +104,12 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
 function ModelSlot({ model }: { model: string | null }): ReactNode {
   const providers = useWorkbench((state) => state.providers)
   return (
-    <button type="button" className={slot} onClick={() => showDialog({ kind: 'models' })} aria-label={model ? `Model: ${model}. Choose another` : 'No model. Choose one'}>
+    <button
+      type="button"
+      className={slot}
+      onClick={() => showDialog({ kind: 'models' })}
+      title={model ?? 'Choose a model'}
+    >
       <span className="max-w-200 truncate">{model ? modelLabel(providers, model) : 'No model'}</span>
     </button>
   )

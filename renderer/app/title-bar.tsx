@@ -14,36 +14,68 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { runCommand, useCommandKeys } from './commands.ts'
 
 /** Bars at the window's top move it, and leave room for the system's own buttons where these are drawn over the page. */
-export const windowBar = 'flex h-40 shrink-0 items-center gap-4 select-none [app-region:drag] [&_button]:[app-region:no-drag] [&_input]:[app-region:no-drag]'
+export const windowBar =
+  'flex h-40 shrink-0 items-center gap-4 select-none [app-region:drag] [&_button]:[app-region:no-drag] [&_input]:[app-region:no-drag]'
 export const leftEdge = 'pl-[max(0.5rem,env(titlebar-area-x,0px))]'
 export const rightEdge = 'pr-[max(0.5rem,calc(100vw-env(titlebar-area-x,0px)-env(titlebar-area-width,100vw)))]'
 
 export function TitleBar({ sessionId }: { sessionId: string | null }) {
   const list = usePaneShown('list')
   const inspector = usePaneShown('inspector')
-  const narrow = useFrame() === 'narrow'
-  const docked = useFrame() === 'wide'
+  const frame = useFrame()
+  const docked = frame === 'wide'
+  const newKeys = useCommandKeys('session.new')
+  const terminal = usePaneShown('terminal')
   return (
-    <header className={classNames(windowBar, 'border-b border-line', list && docked ? 'pl-8' : leftEdge, inspector && docked ? 'pr-8' : rightEdge)}>
+    <header
+      className={classNames(
+        windowBar,
+        'border-b border-line',
+        list && docked ? 'pl-8' : leftEdge,
+        inspector && docked ? 'pr-8' : rightEdge,
+      )}
+    >
       {(!list || !docked) && (
         <>
-          <PaneToggle pane="list" shown={list} icon={narrow ? Menu : PanelLeft} />
-          <IconButton icon={SquarePen} label="New session" keys={useCommandKeys('session.new')} onClick={() => void newSession()} />
+          <PaneToggle pane="list" shown={list} icon={frame === 'narrow' ? Menu : PanelLeft} />
+          <IconButton icon={SquarePen} label="New session" keys={newKeys} onClick={() => void newSession()} />
         </>
       )}
-      {sessionId === null ? <h1 className="px-4 text-13 font-medium">Welcome</h1> : <SessionTitle key={sessionId} sessionId={sessionId} />}
+      {sessionId === null ? (
+        <h1 className="px-4 text-13 font-medium">Welcome</h1>
+      ) : (
+        <SessionTitle key={sessionId} sessionId={sessionId} />
+      )}
       <span className="grow" />
-      <PaneToggle pane="terminal" shown={usePaneShown('terminal')} icon={PanelBottom} />
-      {sessionId !== null && (!inspector || !docked) && <PaneToggle pane="inspector" shown={inspector} icon={PanelRight} />}
+      <PaneToggle pane="terminal" shown={terminal} icon={PanelBottom} />
+      {sessionId !== null && (!inspector || !docked) && (
+        <PaneToggle pane="inspector" shown={inspector} icon={PanelRight} />
+      )}
     </header>
   )
 }
 
 const paneLabels = { list: 'sessions', inspector: 'inspector', terminal: 'terminals' }
 
-export function PaneToggle({ pane, shown, icon }: { pane: keyof typeof paneLabels; shown: boolean; icon: typeof PanelLeft }) {
+export function PaneToggle({
+  pane,
+  shown,
+  icon,
+}: {
+  pane: keyof typeof paneLabels
+  shown: boolean
+  icon: typeof PanelLeft
+}) {
   const id = `pane.${pane}`
-  return <IconButton icon={icon} label={`${shown ? 'Hide' : 'Show'} ${paneLabels[pane]}`} keys={useCommandKeys(id)} pressed={pane === 'terminal' ? shown : undefined} onClick={() => runCommand(id)} />
+  return (
+    <IconButton
+      icon={icon}
+      label={`${shown ? 'Hide' : 'Show'} ${paneLabels[pane]}`}
+      keys={useCommandKeys(id)}
+      pressed={pane === 'terminal' ? shown : undefined}
+      onClick={() => runCommand(id)}
+    />
+  )
 }
 
 function SessionTitle({ sessionId }: { sessionId: string }) {
@@ -53,7 +85,15 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
   const renaming = useWindow(({ renaming }) => renaming?.place === 'title' && renaming.sessionId === sessionId)
   const workspaces = useWorkbench((state) => state.workspaces)
   const folder = workspace && (folderLabels([...workspaces.keys(), workspace]).get(workspace) ?? workspace)
-  if (renaming) return <TitleField sessionId={sessionId} title={title} className="h-26 max-w-480 text-13 font-medium" onDone={() => useWindow.setState({ renaming: null })} />
+  if (renaming)
+    return (
+      <TitleField
+        sessionId={sessionId}
+        title={title}
+        className="h-26 max-w-480 text-13 font-medium"
+        onDone={() => useWindow.setState({ renaming: null })}
+      />
+    )
   return (
     <>
       <h1 className="flex min-w-0 items-baseline gap-8 px-4">

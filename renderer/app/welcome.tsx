@@ -1,13 +1,13 @@
 /** The first page, and the page without a session: open a folder, connect a model, try the demo (S-174). No modal wall. */
 import { ArrowRight, Check, FolderOpen, Play, Sparkles } from 'lucide-react'
-import { useEffect, useState } from 'react'
 import type { ProviderEntry } from '../../preload/contract/routes.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { IndicatorMark, IndicatorText } from '../sessions/session-indicator.tsx'
 import { newSession, openDemo, openFolder, openWorkspace } from '../sessions/session-actions.ts'
 import { client } from '../state/link.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { showDialog, showSession } from '../state/window-store.ts'
-import { useWorkbench, useWorkspaces } from '../state/workbench-store.ts'
+import { useEntries, useWorkbench, useWorkspaces } from '../state/workbench-store.ts'
 import { counted } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { Button } from '../ui/button.tsx'
@@ -20,7 +20,9 @@ const recentMax = 6
 export function Welcome() {
   const workspaces = useWorkspaces()
   const own = workspaces.filter(({ demo }) => !demo)
-  const ready = useWorkbench(({ providers }) => providers).filter(({ state, kind, models }) => state === 'ready' && kind !== 'demo' && models.length > 0)
+  const ready = useWorkbench(({ providers }) => providers).filter(
+    ({ state, kind, models }) => state === 'ready' && kind !== 'demo' && models.length > 0,
+  )
   const begun = own.length > 0 && ready.length > 0
   return (
     <div className="min-h-0 grow overflow-y-auto">
@@ -29,10 +31,17 @@ export function Welcome() {
           <Mark size={44} />
           <div>
             <h2 className="text-22 font-semibold tracking-tight">{begun ? 'What is next?' : 'Welcome to Lathe'}</h2>
-            <p className="text-14 text-muted">{begun ? 'Start something, or go on where you left off.' : 'A workbench for agents that work in your files.'}</p>
+            <p className="text-14 text-muted">
+              {begun
+                ? 'Start something, or go on where you left off.'
+                : 'A workbench for agents that work in your files.'}
+            </p>
           </div>
         </header>
-        <ol aria-label="First steps" className="flex flex-col divide-y divide-line rounded-12 border border-line bg-raised">
+        <ol
+          aria-label="First steps"
+          className="flex flex-col divide-y divide-line rounded-12 border border-line bg-raised"
+        >
           <FolderStep done={own.length > 0} />
           <ModelStep ready={ready} />
           {!begun && <DemoStep />}
@@ -48,8 +57,17 @@ type StepProps = { icon: typeof Check; done: boolean; title: string; detail: Rea
 function Step({ icon: Icon, done, title, detail, action }: StepProps) {
   return (
     <li className="flex items-center gap-16 p-16">
-      <span className={classNames('grid size-32 shrink-0 place-items-center rounded-8', done ? 'bg-ok-soft text-ok' : 'bg-accent-soft text-accent-ink')}>
-        {done ? <Check size={16} strokeWidth={2} role="img" aria-label="Done" /> : <Icon size={16} strokeWidth={1.75} aria-hidden />}
+      <span
+        className={classNames(
+          'grid size-32 shrink-0 place-items-center rounded-8',
+          done ? 'bg-ok-soft text-ok' : 'bg-accent-soft text-accent-ink',
+        )}
+      >
+        {done ? (
+          <Check size={16} strokeWidth={2} role="img" aria-label="Done" />
+        ) : (
+          <Icon size={16} strokeWidth={1.75} aria-hidden />
+        )}
       </span>
       <div className="min-w-0 grow">
         <h3 className="text-13 font-medium">{title}</h3>
@@ -66,7 +84,11 @@ function FolderStep({ done }: { done: boolean }) {
       icon={FolderOpen}
       done={done}
       title="Open a folder"
-      detail={done ? 'A session works in one folder. Open another at any time.' : 'The agent reads and changes files in it, each change shown to you.'}
+      detail={
+        done
+          ? 'A session works in one folder. Open another at any time.'
+          : 'The agent reads and changes files in it, each change shown to you.'
+      }
       action={
         <>
           <Button variant={done ? 'secondary' : 'primary'} onClick={() => void openFolder()}>
@@ -85,18 +107,14 @@ function FolderStep({ done }: { done: boolean }) {
 
 /** What could answer without typing anything: servers that answer here, keys the environment holds. */
 function useOffers(wanted: boolean): string[] {
-  const [servers, setServers] = useState<string[]>([])
+  const { answer: servers } = useAnswer(wanted ? 'probe' : null, (signal) =>
+    client().models.probe(undefined, { signal }),
+  )
   const providers = useWorkbench((state) => state.providers)
-  useEffect(() => {
-    if (!wanted) return
-    const ended = new AbortController()
-    client()
-      .models.probe(undefined, { signal: ended.signal })
-      .then((found) => setServers(found.map(({ label }) => label)), () => {})
-    return () => ended.abort()
-  }, [wanted])
-  const keyed = providers.filter(({ keySource, kind }) => keySource === 'environment' && kind !== 'demo').map(({ label }) => `a key for ${label}`)
-  return [...servers, ...keyed]
+  const keyed = providers
+    .filter(({ keySource, kind }) => keySource === 'environment' && kind !== 'demo')
+    .map(({ label }) => `a key for ${label}`)
+  return [...(servers ?? []).map(({ label }) => label), ...keyed]
 }
 
 function ModelStep({ ready }: { ready: ProviderEntry[] }) {
@@ -120,7 +138,10 @@ function ModelStep({ ready }: { ready: ProviderEntry[] }) {
         )
       }
       action={
-        <Button variant={done ? 'secondary' : offers.length > 0 ? 'primary' : 'secondary'} onClick={() => showDialog({ kind: 'connect' })}>
+        <Button
+          variant={done ? 'secondary' : offers.length > 0 ? 'primary' : 'secondary'}
+          onClick={() => showDialog({ kind: 'connect' })}
+        >
           {done ? 'Manage' : 'Connect'}
         </Button>
       }
@@ -141,11 +162,10 @@ function DemoStep() {
 }
 
 function Recent() {
-  useWorkbench(({ entriesRev }) => entriesRev)
   const workspaces = useWorkspaces()
-  const entries = [...useWorkbench.getState().entries.values()]
+  const entries = useEntries()
     .filter(({ archivedAt }) => archivedAt === null)
-    .sort((a, b) => b.updatedAt - a.updatedAt)
+    .toSorted((a, b) => b.updatedAt - a.updatedAt)
     .slice(0, recentMax)
   const labels = folderLabels([...entries.map(({ workspace }) => workspace), ...workspaces.map(({ path }) => path)])
   if (entries.length === 0 && workspaces.length === 0) return null
@@ -159,10 +179,16 @@ function Recent() {
           <ul>
             {entries.map((entry) => (
               <li key={entry.id}>
-                <button type="button" onClick={() => showSession(entry.id)} className="flex h-32 w-full items-center gap-8 rounded-6 px-8 text-left text-13 hover:bg-hover">
+                <button
+                  type="button"
+                  onClick={() => showSession(entry.id)}
+                  className="flex h-32 w-full items-center gap-8 rounded-6 px-8 text-left text-13 hover:bg-hover"
+                >
                   <IndicatorMark indicator={entry.indicator} />
                   <bdi className="min-w-0 grow truncate">{shownText(entry.title) || 'Untitled'}</bdi>
-                  <span className="max-w-140 shrink-0 truncate text-12 text-faint max-narrow:hidden">{labels.get(entry.workspace)}</span>
+                  <span className="max-w-140 shrink-0 truncate text-12 text-faint max-narrow:hidden">
+                    {labels.get(entry.workspace)}
+                  </span>
                   <IndicatorText entry={entry} />
                 </button>
               </li>

@@ -24,7 +24,13 @@ export function changeBlocks(diff: Pick<FileDiffMetadata, 'hunks'>): ChangeBlock
       const { additions, deletions } = content
       const side = additions > 0 ? 'additions' : 'deletions'
       const from = additions > 0 ? after : before
-      blocks.push({ side, from, to: from + Math.max(1, additions > 0 ? additions : deletions) - 1, added: additions, removed: deletions })
+      blocks.push({
+        side,
+        from,
+        to: from + Math.max(1, additions > 0 ? additions : deletions) - 1,
+        added: additions,
+        removed: deletions,
+      })
       before += deletions
       after += additions
     }
@@ -36,6 +42,8 @@ const lines = (count: number) => (count === 1 ? '1 line' : `${count} lines`)
 
 /** A block in words, as it is announced: "3 lines added, 1 line removed at line 14". */
 export function blockText({ from, added, removed }: ChangeBlock): string {
-  const what = [added > 0 && `${lines(added)} added`, removed > 0 && `${lines(removed)} removed`].filter(Boolean).join(', ')
+  const what = [added > 0 && `${lines(added)} added`, removed > 0 && `${lines(removed)} removed`]
+    .filter(Boolean)
+    .join(', ')
   return `${what} at line ${from}`
 }

@@ -5,25 +5,29 @@ import type { ChangeDiff } from '../../preload/contract/routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { client, failure } from '../state/link.ts'
 
-export type LoadedDiff = { state: 'loading' } | { state: 'failed'; error: ErrorBody } | { state: 'ready'; diff: ChangeDiff }
+export type LoadedDiff =
+  | { state: 'loading' }
+  | { state: 'failed'; error: ErrorBody }
+  | { state: 'ready'; diff: ChangeDiff }
 
 const atOnceMax = 4
 const keptMax = 500
 
-const known = new Map<string, LoadedDiff>()
+/** Replaced with every change of it, so that what is drawn from it notices. */
+let known: ReadonlyMap<string, LoadedDiff> = new Map()
 const waiting: { key: string; sessionId: string; changeId: string }[] = []
 const listeners = new Set<() => void>()
 let running = 0
-let revision = 0
 
 /** A change's content by hash: the same change with another after is asked for again. */
 const keyOf = (sessionId: string, { id, before, after }: ChangedFile) => `${sessionId} ${id} ${before} ${after}`
 
 function put(key: string, loaded: LoadedDiff): void {
-  known.delete(key)
-  known.set(key, loaded)
-  if (known.size > keptMax) known.delete(known.keys().next().value!)
-  revision += 1
+  const next = new Map(known)
+  next.delete(key)
+  next.set(key, loaded)
+  if (next.size > keptMax) next.delete(next.keys().next().value!)
+  known = next
   for (const listener of listeners) listener()
 }
 
@@ -59,11 +63,16 @@ function subscribe(listener: () => void): () => void {
   return () => void listeners.delete(listener)
 }
 
-/** Loads what is `wanted` and answers how to look a change's diff up; draws again as they come. */
-export function useDiffs(sessionId: string, wanted: readonly ChangedFile[]): { rev: number; of: (change: ChangedFile) => LoadedDiff | undefined } {
-  const rev = useSyncExternalStore(subscribe, () => revision)
+export type Diffs = ReadonlyMap<string, LoadedDiff>
+
+export function diffIn(diffs: Diffs, sessionId: string, change: ChangedFile): LoadedDiff | undefined {
+  return diffs.get(keyOf(sessionId, change))
+}
+
+/** Loads what is `wanted`; draws again as they come. */
+export function useDiffs(sessionId: string, wanted: readonly ChangedFile[]): Diffs {
   useEffect(() => {
     for (const change of wanted) loadDiff(sessionId, change)
   }, [sessionId, wanted])
-  return { rev, of: (change) => known.get(keyOf(sessionId, change)) }
+  return useSyncExternalStore(subscribe, () => known)
 }

@@ -75,7 +75,16 @@ function noteOf(loaded: LoadedDiff | undefined): string | null {
   return diff.patch === null ? 'Too large to show line by line' : null
 }
 
-export function ChangeHeader({ sessionId, workspace, change, loaded, turnLabel, folded, hasLines, onFold }: ChangeHeaderProps) {
+export function ChangeHeader({
+  sessionId,
+  workspace,
+  change,
+  loaded,
+  turnLabel,
+  folded,
+  hasLines,
+  onFold,
+}: ChangeHeaderProps) {
   const note = noteOf(loaded)
   const open = hasLines && !folded
   return (
@@ -83,18 +92,27 @@ export function ChangeHeader({ sessionId, workspace, change, loaded, turnLabel, 
       <button
         type="button"
         aria-expanded={open}
-        aria-label={`${kinds[change.kind].word}: ${shownText(change.path)}`}
         onClick={() => onFold(!folded)}
         className="ring-inside flex h-full min-w-0 grow items-center gap-6 rounded-4 text-left"
       >
-        <ChevronRight size={12} strokeWidth={2} aria-hidden className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')} />
+        <ChevronRight
+          size={12}
+          strokeWidth={2}
+          aria-hidden
+          className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')}
+        />
         <ChangeLetter kind={change.kind} />
         <PathText path={change.path} className="shrink" />
         {turnLabel && <span className="shrink-0 text-11 text-faint">{turnLabel}</span>}
       </button>
       {loaded?.state === 'loading' && <Spinner size={12} className="text-muted" />}
       {loaded?.state === 'failed' && (
-        <button type="button" onClick={() => loadDiff(sessionId, change, true)} title={loaded.error.message} className="shrink-0 rounded-4 px-4 text-11 text-failed underline">
+        <button
+          type="button"
+          onClick={() => loadDiff(sessionId, change, true)}
+          title={loaded.error.message}
+          className="shrink-0 rounded-4 px-4 text-11 text-failed underline"
+        >
           Not loaded. Try again
         </button>
       )}
@@ -102,7 +120,14 @@ export function ChangeHeader({ sessionId, workspace, change, loaded, turnLabel, 
       {loaded?.state === 'ready' && loaded.diff.changedSince && <Badge tone="needs">Changed since</Badge>}
       {change.by === 'command' && <Badge>by a command</Badge>}
       <Counts added={change.added} removed={change.removed} />
-      {change.kind !== 'deleted' && <IconButton icon={FileSymlink} label={`Open ${shownText(change.path)}`} size="small" onClick={() => openFile(workspace, change.path)} />}
+      {change.kind !== 'deleted' && (
+        <IconButton
+          icon={FileSymlink}
+          label={`Open ${shownText(change.path)}`}
+          size="small"
+          onClick={() => openFile(workspace, change.path)}
+        />
+      )}
     </div>
   )
 }

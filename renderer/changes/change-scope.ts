@@ -22,7 +22,11 @@ function combinedKind(first: ChangedFile, last: ChangedFile): ChangedFile['kind'
   return first.kind === 'deleted' ? 'edited' : last.kind
 }
 
-export function filesInScope(changes: readonly ChangedFile[], turns: readonly Turn[], scope: ChangeScope): ScopedFile[] {
+export function filesInScope(
+  changes: readonly ChangedFile[],
+  turns: readonly Turn[],
+  scope: ChangeScope,
+): ScopedFile[] {
   const turnId = scope === 'latest' ? latestChangedTurn(changes, turns) : scope
   const chosen = scope === 'session' ? changes : changes.filter((change) => change.turnId === turnId)
   const order = new Map(turns.map((turn, index) => [turn.id, index]))

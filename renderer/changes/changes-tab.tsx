@@ -6,13 +6,20 @@ import { useCommandKeys } from '../app/commands.ts'
 import { provideTarget } from '../app/command-targets.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { useView } from '../state/session-store.ts'
-import { DropdownMenu, DropdownMenuCheckItem, DropdownMenuItem, DropdownMenuLabel, DropdownMenuRadio, DropdownMenuSeparator } from '../ui/dropdown-menu.tsx'
+import {
+  DropdownMenu,
+  DropdownMenuCheckItem,
+  DropdownMenuItem,
+  DropdownMenuLabel,
+  DropdownMenuRadio,
+  DropdownMenuSeparator,
+} from '../ui/dropdown-menu.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Select } from '../ui/select.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { blockText } from './change-blocks.ts'
-import { useDiffs } from './change-diffs.ts'
+import { diffIn, useDiffs } from './change-diffs.ts'
 import { ChangeHeader, Counts } from './change-header.tsx'
 import { type ChangeScope, filesInScope, latestChangedTurn, type ScopedFile, unfoldsItself } from './change-scope.ts'
 import { diffItem, diffOf } from './diff-items.ts'
@@ -24,6 +31,8 @@ const noChanges: ChangedFile[] = []
 const noTurns: Turn[] = []
 /** From here on two columns of code have room. */
 const splitFromPx = 760
+/** Fewer files are overlooked without a list of them. */
+const overviewFrom = 3
 /** Files whose diffs are asked for without being unfolded by hand. */
 const loadedUnaskedMax = 60
 
@@ -33,15 +42,39 @@ export function ChangesTab({ sessionId }: { sessionId: string }) {
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
   const [scope, setScope] = useState<ChangeScope>('latest')
   const files = useMemo(() => filesInScope(changes, turns, scope), [changes, turns, scope])
-  if (changes.length === 0) return <EmptyState icon={FileDiff} title="No changes yet" detail="Files the agent edits, creates or deletes show here as diffs, turn by turn." />
+  if (changes.length === 0)
+    return (
+      <EmptyState
+        icon={FileDiff}
+        title="No changes yet"
+        detail="Files the agent edits, creates or deletes show here as diffs, turn by turn."
+      />
+    )
   return (
     <div className="flex h-full flex-col">
-      <Review key={scope} sessionId={sessionId} workspace={workspace} files={files} turns={turns} changes={changes} scope={scope} onScope={setScope} />
+      <Review
+        key={scope}
+        sessionId={sessionId}
+        workspace={workspace}
+        files={files}
+        turns={turns}
+        changes={changes}
+        scope={scope}
+        onScope={setScope}
+      />
     </div>
   )
 }
 
-type ReviewProps = { sessionId: string; workspace: string; files: ScopedFile[]; turns: Turn[]; changes: ChangedFile[]; scope: ChangeScope; onScope: (scope: ChangeScope) => void }
+type ReviewProps = {
+  sessionId: string
+  workspace: string
+  files: ScopedFile[]
+  turns: Turn[]
+  changes: ChangedFile[]
+  scope: ChangeScope
+  onScope: (scope: ChangeScope) => void
+}
 
 function Review({ sessionId, workspace, files, turns, changes, scope, onScope }: ReviewProps) {
   const wrap = usePreference('changes.wrap')
@@ -56,16 +89,29 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
 
   const shown = useMemo(() => files.flatMap((file) => file.changes), [files])
   const isFolded = useCallback((change: ChangedFile) => folds.get(change.id) ?? !unfoldsItself(change), [folds])
-  const wanted = useMemo(() => shown.filter((change, index) => !isFolded(change) && (index < loadedUnaskedMax || folds.has(change.id))), [shown, isFolded, folds])
+  // Without counts there are no lines, only a sentence about the file: that one is always worth asking for.
+  const wanted = useMemo(
+    () =>
+      shown.filter(
+        (change, index) =>
+          (change.added === null || !isFolded(change)) && (index < loadedUnaskedMax || folds.has(change.id)),
+      ),
+    [shown, isFolded, folds],
+  )
   const diffs = useDiffs(sessionId, wanted)
   const items = useMemo(
-    () => shown.map((change) => diffItem(change, diffOf(change, diffs.of(change), hideWhitespace), isFolded(change))),
-    // `diffs.rev` stands for what `diffs.of` answers.
-    [shown, diffs.rev, hideWhitespace, isFolded],
+    () =>
+      shown.map((change) =>
+        diffItem(change, diffOf(change, diffIn(diffs, sessionId, change), hideWhitespace), isFolded(change)),
+      ),
+    [shown, diffs, sessionId, hideWhitespace, isFolded],
   )
   const byId = useMemo(() => new Map(shown.map((change) => [change.id, change])), [shown])
   const turnNumber = useMemo(() => new Map(turns.map((turn, index) => [turn.id, index + 1])), [turns])
-  const repeated = useMemo(() => new Set(files.filter((file) => file.changes.length > 1).map(({ path }) => path)), [files])
+  const repeated = useMemo(
+    () => new Set(files.filter((file) => file.changes.length > 1).map(({ path }) => path)),
+    [files],
+  )
 
   const step = useCallback((direction: 1 | -1) => {
     const at = view.current?.step(direction)
@@ -76,25 +122,48 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
     if (path) setSaid(path)
   }, [])
   useEffect(
-    () => provideTarget('changes', { next: () => step(1), previous: () => step(-1), nextFile: () => stepFile(1), previousFile: () => stepFile(-1) }),
+    () =>
+      provideTarget('changes', {
+        next: () => step(1),
+        previous: () => step(-1),
+        nextFile: () => stepFile(1),
+        previousFile: () => stepFile(-1),
+      }),
     [step, stepFile],
   )
 
   const fold = (id: string, folded: boolean) => setFolds((before) => new Map(before).set(id, folded))
   return (
     <div ref={room} className="flex min-h-0 grow flex-col">
-      <Toolbar files={files} turns={turns} changes={changes} scope={scope} onScope={onScope} onStep={step} onFoldAll={(folded) => setFolds(new Map(shown.map(({ id }) => [id, folded])))} />
+      <Toolbar
+        files={files}
+        turns={turns}
+        changes={changes}
+        scope={scope}
+        onScope={onScope}
+        onStep={step}
+        onFoldAll={(folded) => setFolds(new Map(shown.map(({ id }) => [id, folded])))}
+      />
       <p role="status" className="sr-only">
         {said}
       </p>
-      {files.length > 1 && <FileOverview files={files} onOpen={(file) => {
-        const id = file.changes[0]?.id
-        if (id === undefined) return
-        fold(id, false)
-        requestAnimationFrame(() => view.current?.showFile(id))
-      }} />}
+      {files.length > overviewFrom && (
+        <FileOverview
+          files={files}
+          onOpen={(file) => {
+            const id = file.changes[0]?.id
+            if (id === undefined) return
+            fold(id, false)
+            requestAnimationFrame(() => view.current?.showFile(id))
+          }}
+        />
+      )}
       {files.length === 0 ? (
-        <EmptyState icon={FileDiff} title="Nothing is left of these changes" detail="Each file is again as it was before." />
+        <EmptyState
+          icon={FileDiff}
+          title="Nothing is left of these changes"
+          detail="Each file is again as it was before."
+        />
       ) : (
         <Suspense fallback={<Skeleton label="Loading the diff view" lines={[0.9, 0.6, 0.75, 0.4]} />}>
           <DiffViewPane
@@ -111,7 +180,7 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
                   sessionId={sessionId}
                   workspace={workspace}
                   change={change}
-                  loaded={diffs.of(change)}
+                  loaded={diffIn(diffs, sessionId, change)}
                   turnLabel={repeated.has(change.path) ? `turn ${turnNumber.get(change.turnId) ?? '?'}` : undefined}
                   folded={isFolded(change)}
                   hasLines={item.fileDiff.hunks.length > 0}
@@ -137,7 +206,10 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
   return width
 }
 
-type ToolbarProps = Pick<ReviewProps, 'files' | 'turns' | 'changes' | 'scope' | 'onScope'> & { onStep: (direction: 1 | -1) => void; onFoldAll: (folded: boolean) => void }
+type ToolbarProps = Pick<ReviewProps, 'files' | 'turns' | 'changes' | 'scope' | 'onScope'> & {
+  onStep: (direction: 1 | -1) => void
+  onFoldAll: (folded: boolean) => void
+}
 
 function Toolbar({ files, turns, changes, scope, onScope, onStep, onFoldAll }: ToolbarProps) {
   const nextKeys = useCommandKeys('changes.next')
@@ -147,18 +219,23 @@ function Toolbar({ files, turns, changes, scope, onScope, onStep, onFoldAll }: T
   const hideWhitespace = usePreference('changes.hideWhitespace')
   const changed = new Set(changes.map(({ turnId }) => turnId))
   const latest = latestChangedTurn(changes, turns)
-  const total = (side: 'added' | 'removed') => files.reduce<number | null>((count, file) => (count === null || file[side] === null ? null : count + file[side]), 0)
+  const total = (side: 'added' | 'removed') =>
+    files.reduce<number | null>((count, file) => (count === null || file[side] === null ? null : count + file[side]), 0)
   return (
     <div className="flex h-36 shrink-0 items-center gap-4 pr-6 pl-10">
       <Select
         label="Show changes of"
         value={scope}
         onChange={onScope}
-        className="h-24 min-w-0 border-transparent bg-transparent pl-4 text-12 hover:bg-hover"
+        className="h-24 min-w-0! border-transparent! bg-transparent pl-4! text-12 hover:bg-hover"
         choices={[
           { value: 'latest', label: 'Latest turn' },
           { value: 'session', label: 'Whole session' },
-          ...turns.flatMap((turn, index) => (changed.has(turn.id) && turn.id !== latest ? [{ value: turn.id, label: `Turn ${index + 1}` }] : [])).toReversed(),
+          ...turns
+            .flatMap((turn, index) =>
+              changed.has(turn.id) && turn.id !== latest ? [{ value: turn.id, label: `Turn ${index + 1}` }] : [],
+            )
+            .toReversed(),
         ]}
       />
       <span className="figures text-11 text-faint">{files.length === 1 ? '1 file' : `${files.length} files`}</span>
@@ -166,7 +243,10 @@ function Toolbar({ files, turns, changes, scope, onScope, onStep, onFoldAll }: T
       <span className="grow" />
       <IconButton icon={ArrowUp} label="Previous change" keys={previousKeys} size="small" onClick={() => onStep(-1)} />
       <IconButton icon={ArrowDown} label="Next change" keys={nextKeys} size="small" onClick={() => onStep(1)} />
-      <DropdownMenu align="end" trigger={<IconButton icon={SlidersHorizontal} label="How changes are shown" size="small" />}>
+      <DropdownMenu
+        align="end"
+        trigger={<IconButton icon={SlidersHorizontal} label="How changes are shown" size="small" />}
+      >
         <DropdownMenuLabel>Layout</DropdownMenuLabel>
         <DropdownMenuRadio
           value={style}
@@ -185,12 +265,8 @@ function Toolbar({ files, turns, changes, scope, onScope, onStep, onFoldAll }: T
           Hide changes of white space
         </DropdownMenuCheckItem>
         <DropdownMenuSeparator />
-        <DropdownMenuItem onSelect={() => onFoldAll(false)}>
-          Unfold all
-        </DropdownMenuItem>
-        <DropdownMenuItem onSelect={() => onFoldAll(true)}>
-          Fold all
-        </DropdownMenuItem>
+        <DropdownMenuItem onSelect={() => onFoldAll(false)}>Unfold all</DropdownMenuItem>
+        <DropdownMenuItem onSelect={() => onFoldAll(true)}>Fold all</DropdownMenuItem>
       </DropdownMenu>
     </div>
   )

@@ -4,14 +4,35 @@ import type { ChangedFile } from '../../preload/contract/session.ts'
 import type { LoadedDiff } from './change-diffs.ts'
 import { hunkText, withoutWhitespace } from './patch-text.ts'
 
-const types: Record<ChangedFile['kind'], FileDiffMetadata['type']> = { created: 'new', edited: 'change', deleted: 'deleted', renamed: 'rename-changed' }
+const types: Record<ChangedFile['kind'], FileDiffMetadata['type']> = {
+  created: 'new',
+  edited: 'change',
+  deleted: 'deleted',
+  renamed: 'rename-changed',
+}
 
 function emptyDiff(path: string, kind: ChangedFile['kind']): FileDiffMetadata {
-  return { name: path, type: types[kind], hunks: [], splitLineCount: 0, unifiedLineCount: 0, isPartial: true, deletionLines: [], additionLines: [], deletionCharacterCount: 0, additionCharacterCount: 0 }
+  return {
+    name: path,
+    type: types[kind],
+    hunks: [],
+    splitLineCount: 0,
+    unifiedLineCount: 0,
+    isPartial: true,
+    deletionLines: [],
+    additionLines: [],
+    deletionCharacterCount: 0,
+    additionCharacterCount: 0,
+  }
 }
 
 /** Parsed from the hunks alone, under the path we know. */
-export function parseDiff(path: string, kind: ChangedFile['kind'], patch: string, hideWhitespace: boolean): FileDiffMetadata {
+export function parseDiff(
+  path: string,
+  kind: ChangedFile['kind'],
+  patch: string,
+  hideWhitespace: boolean,
+): FileDiffMetadata {
   const hunks = hideWhitespace ? withoutWhitespace(patch) : hunkText(patch)
   if (hunks === '') return emptyDiff(path, kind)
   const parsed = processFile(`--- a/file\n+++ b/file\n${hunks}`, { isGitDiff: false })
@@ -21,13 +42,24 @@ export function parseDiff(path: string, kind: ChangedFile['kind'], patch: string
 const parsed = new WeakMap<object, Map<string, FileDiffMetadata>>()
 
 /** What there is to show of a change; without lines (loading, binary, counts only) it is a header alone. */
-export function diffOf(change: ChangedFile, loaded: LoadedDiff | undefined, hideWhitespace: boolean): FileDiffMetadata | null {
+export function diffOf(
+  change: ChangedFile,
+  loaded: LoadedDiff | undefined,
+  hideWhitespace: boolean,
+): FileDiffMetadata | null {
   if (loaded?.state !== 'ready' || loaded.diff.patch === null) return null
   let variants = parsed.get(loaded.diff)
   if (!variants) parsed.set(loaded.diff, (variants = new Map()))
   const key = hideWhitespace ? 'bare' : 'all'
   let diff = variants.get(key)
-  if (!diff) variants.set(key, (diff = { ...parseDiff(change.path, change.kind, loaded.diff.patch, hideWhitespace), cacheKey: `${change.id} ${change.after} ${key}` }))
+  if (!diff)
+    variants.set(
+      key,
+      (diff = {
+        ...parseDiff(change.path, change.kind, loaded.diff.patch, hideWhitespace),
+        cacheKey: `${change.id} ${change.after} ${key}`,
+      }),
+    )
   return diff.hunks.length > 0 ? diff : null
 }
 
@@ -40,7 +72,13 @@ export function diffItem(change: ChangedFile, diff: FileDiffMetadata | null, fol
   const signature = `${change.after} ${diff?.cacheKey ?? 'none'} ${folded}`
   const before = made.get(change.id)
   if (before?.signature === signature) return before.item
-  const item: CodeViewDiffItem = { id: change.id, type: 'diff', fileDiff: diff ?? emptyDiff(change.path, change.kind), collapsed: folded || diff === null, version: ++versions }
+  const item: CodeViewDiffItem = {
+    id: change.id,
+    type: 'diff',
+    fileDiff: diff ?? emptyDiff(change.path, change.kind),
+    collapsed: folded || diff === null,
+    version: ++versions,
+  }
   made.set(change.id, { signature, item })
   if (made.size > madeMax) made.delete(made.keys().next().value!)
   return item

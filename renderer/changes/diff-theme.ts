@@ -1,7 +1,6 @@
 /** The diff view in our colours, its highlighting in workers. */
 import { registerCustomTheme } from '@pierre/diffs'
 import type { WorkerInitializationRenderOptions, WorkerPoolOptions } from '@pierre/diffs/react'
-import DiffWorker from '@pierre/diffs/worker/worker.js?worker'
 import { highlighterTheme } from '../app/theme-palettes.ts'
 import { type ShownTheme, shownTheme } from '../app/theme.ts'
 
@@ -19,7 +18,7 @@ export function diffTheme(shown: ShownTheme = shownTheme()): string {
 }
 
 export const poolOptions: WorkerPoolOptions = {
-  workerFactory: () => new DiffWorker(),
+  workerFactory: () => new Worker(new URL('./diff-worker.ts', import.meta.url), { type: 'module' }),
   poolSize: 2,
   // A small diff is coloured sooner here than by a round trip.
   mainThreadMaxCharacters: 4_000,
@@ -41,6 +40,11 @@ export const diffTokens: Record<`--${string}`, string> = {
   '--diffs-addition-color-override': 'var(--added)',
   '--diffs-deletion-color-override': 'var(--removed)',
   '--diffs-modified-color-override': 'var(--accent)',
+  // Lines are tinted with a fifth of these: less than the full colour, so that comments on them can still be read.
+  '--diffs-bg-addition-override': 'color-mix(in oklab, var(--added) 62%, var(--canvas))',
+  '--diffs-bg-deletion-override': 'color-mix(in oklab, var(--removed) 62%, var(--canvas))',
+  '--diffs-bg-selection-override': 'var(--accent-soft)',
+  '--diffs-bg-selection-number-override': 'var(--accent-soft)',
   '--diffs-bg-addition-emphasis-override': 'var(--added-word)',
   '--diffs-bg-deletion-emphasis-override': 'var(--removed-word)',
   '--diffs-bg-separator-override': 'var(--sunken)',

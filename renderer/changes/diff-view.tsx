@@ -1,7 +1,7 @@
 /** Every file's diff in one virtualised view. Loaded lazily: it brings the highlighter with it. */
 import type { CodeViewDiffItem } from '@pierre/diffs'
 import { CodeView, type CodeViewHandle, WorkerPoolContextProvider, useWorkerPool } from '@pierre/diffs/react'
-import { type CSSProperties, type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef } from 'react'
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import { useZoom } from '../app/appearance.ts'
 import { useShownTheme } from '../app/theme.ts'
 import { type ChangeBlock, changeBlocks } from './change-blocks.ts'
@@ -23,12 +23,17 @@ type DiffViewProps = {
 }
 
 export default function DiffViewPane(props: DiffViewProps) {
-  const options = useMemo(highlighterOptions, [])
+  const [options] = useState(highlighterOptions)
   return (
     <WorkerPoolContextProvider poolOptions={poolOptions} highlighterOptions={options}>
       <Diffs {...props} />
     </WorkerPoolContextProvider>
   )
+}
+
+/** Long lines scroll sideways: the part that does must be reachable by keyboard, and the view gives no option for it. */
+function keyboardScrolls(node: HTMLElement): void {
+  for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-code]') ?? []) code.tabIndex = 0
 }
 
 function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
@@ -40,7 +45,13 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
   const theme = useMemo(() => diffTheme(shown), [shown])
 
   useEffect(() => {
-    void pool?.setRenderOptions({ theme, lineDiffType: 'word', tokenizeMaxLineLength: 1_000, maxLineDiffLength: 1_000, useTokenTransformer: false })
+    void pool?.setRenderOptions({
+      theme,
+      lineDiffType: 'word',
+      tokenizeMaxLineLength: 1_000,
+      maxLineDiffLength: 1_000,
+      useTokenTransformer: false,
+    })
   }, [pool, theme])
 
   useImperativeHandle(ref, () => {
@@ -51,10 +62,13 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
     }
     return {
       step(direction) {
-        const stops = visible().flatMap((item) => changeBlocks(item.fileDiff).map((block, index) => ({ id: item.id, path: item.fileDiff.name, block, index })))
+        const stops = visible().flatMap((item) =>
+          changeBlocks(item.fileDiff).map((block, index) => ({ id: item.id, path: item.fileDiff.name, block, index })),
+        )
         if (stops.length === 0) return null
         const now = stops.findIndex(({ id, index }) => id === place.current?.id && index === place.current.index)
-        const next = stops[now < 0 ? (direction === 1 ? 0 : stops.length - 1) : (now + direction + stops.length) % stops.length]
+        const next =
+          stops[now < 0 ? (direction === 1 ? 0 : stops.length - 1) : (now + direction + stops.length) % stops.length]
         if (!next) return null
         place.current = { id: next.id, index: next.index }
         const { side, from, to } = next.block
@@ -81,7 +95,7 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
       ref={view}
       items={items}
       className="min-h-0 grow overflow-auto overscroll-contain outline-none [scrollbar-width:thin]"
-      style={diffTokens as CSSProperties}
+      style={diffTokens}
       options={{
         theme,
         themeType: shown === 'light' ? 'light' : 'dark',
@@ -93,6 +107,7 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
         maxLineDiffLength: 1_000,
         tokenizeMaxLineLength: 1_000,
         stickyHeaders: true,
+        onPostRender: keyboardScrolls,
         enableLineSelection: true,
         layout: { paddingTop: 0, paddingBottom: 24 * zoom, gap: 0 },
         itemMetrics: { lineHeight: 20 * zoom, diffHeaderHeight: 32 * zoom },

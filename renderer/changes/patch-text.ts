@@ -22,7 +22,8 @@ export function withoutWhitespace(patch: string): string {
     const lines = hunk.endsWith('\n') ? hunk.slice(0, -1).split('\n') : hunk.split('\n')
     const [header = '', ...body] = lines
     const merged = mergeBlocks(body)
-    if (merged.some((line) => line.startsWith('+') || line.startsWith('-'))) kept.push([header, ...merged, ''].join('\n'))
+    if (merged.some((line) => line.startsWith('+') || line.startsWith('-')))
+      kept.push([header, ...merged, ''].join('\n'))
   }
   return kept.join('')
 }
@@ -64,7 +65,10 @@ function mergeBlock(removed: readonly string[], added: readonly string[]): strin
   const lengths = new Uint32Array((before.length + 1) * width)
   for (let i = before.length - 1; i >= 0; i -= 1) {
     for (let j = after.length - 1; j >= 0; j -= 1) {
-      lengths[i * width + j] = before[i] === after[j] ? lengths[(i + 1) * width + j + 1]! + 1 : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!)
+      lengths[i * width + j] =
+        before[i] === after[j]
+          ? lengths[(i + 1) * width + j + 1]! + 1
+          : Math.max(lengths[(i + 1) * width + j]!, lengths[i * width + j + 1]!)
     }
   }
   const merged: string[] = []
@@ -75,7 +79,11 @@ function mergeBlock(removed: readonly string[], added: readonly string[]): strin
       merged.push(` ${added[j]!.slice(1)}`)
       i += 1
       j += 1
-    } else if (i < before.length && (j === after.length || lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!)) merged.push(removed[i++]!)
+    } else if (
+      i < before.length &&
+      (j === after.length || lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!)
+    )
+      merged.push(removed[i++]!)
     else merged.push(added[j++]!)
   }
   return merged

@@ -1,11 +1,10 @@
 /** The inspector's "Context": how full the model's window is, of what, and what turns have cost. */
 import { Gauge, RefreshCw } from 'lucide-react'
-import { useCallback, useEffect, useState } from 'react'
-import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ContextReport } from '../../preload/contract/routes.ts'
 import type { Turn, Usage } from '../../preload/contract/session.ts'
-import { client, failure } from '../state/link.ts'
+import { client } from '../state/link.ts'
 import { useView } from '../state/session-store.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { tokensText } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
@@ -14,6 +13,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Meter } from '../ui/meter.tsx'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { durationText } from '../ui/time-text.ts'
 import { findModel } from '../models/model-label.ts'
@@ -22,28 +22,30 @@ import { costOrUnknown, tokensOrUnknown } from './token-text.ts'
 const noTurns: Turn[] = []
 const tableTurnsMax = 50
 
-/** Asked for when shown, when another turn has settled, and on demand: it is counted by the host each time. */
-function useReport(sessionId: string): { report: ContextReport | ErrorBody | null; refresh: () => void } {
-  const lastTurn = useView(sessionId, ({ header }) => header.lastTurnId, null)
-  const [report, setReport] = useState<ContextReport | ErrorBody | null>(null)
-  const [asked, setAsked] = useState(0)
-  useEffect(() => {
-    const ended = new AbortController()
-    client()
-      .session.context({ sessionId }, { signal: ended.signal })
-      .then(setReport, (thrown: unknown) => ended.signal.aborted || setReport(failure(thrown)))
-    return () => ended.abort()
-  }, [sessionId, lastTurn, asked])
-  return { report, refresh: useCallback(() => setAsked((count) => count + 1), []) }
-}
-
 export function ContextTab({ sessionId }: { sessionId: string }) {
-  const { report, refresh } = useReport(sessionId)
+  // Asked for when shown, when another turn has settled, and on demand: the host counts it each time.
+  const lastTurn = useView(sessionId, ({ header }) => header.lastTurnId, null)
+  const {
+    answer: report,
+    error,
+    again,
+  } = useAnswer(`${sessionId} ${lastTurn}`, (signal) => client().session.context({ sessionId }, { signal }), {
+    keepsLast: true,
+  })
+  if (error)
+    return (
+      <ErrorState
+        what="Could not read the context"
+        message={error.message}
+        hint={error.hint}
+        code={error.code}
+        onRetry={again}
+      />
+    )
   if (report === null) return <Skeleton label="Counting the context" lines={[0.5, 1, 0.8, 0.6, 0.7]} />
-  if ('code' in report) return <ErrorState what="Could not read the context" message={report.message} hint={report.hint} code={report.code} onRetry={refresh} />
   return (
     <div className="flex flex-col gap-24 p-16">
-      <Fill report={report} onRefresh={refresh} />
+      <Fill report={report} onRefresh={again} />
       <Costs sessionId={sessionId} />
     </div>
   )
@@ -65,10 +67,22 @@ function Fill({ report, onRefresh }: { report: ContextReport; onRefresh: () => v
         <span className="grow" />
         <IconButton icon={RefreshCw} label="Count again" size="small" onClick={onRefresh} />
       </header>
-      <Meter label="Context used" value={used !== null && window !== null ? used / window : undefined} text={`${tokensOrUnknown(used)} of ${tokensOrUnknown(window)} tokens`} className="mt-8" />
-      {found?.contextLengthSource === 'assumed' && <p className="mt-6 text-11 text-muted">The window of this model is assumed; its provider does not say.</p>}
+      <Meter
+        label="Context used"
+        value={used !== null && window !== null ? used / window : undefined}
+        text={`${tokensOrUnknown(used)} of ${tokensOrUnknown(window)} tokens`}
+        className="mt-8"
+      />
+      {found?.contextLengthSource === 'assumed' && (
+        <p className="mt-6 text-11 text-muted">The window of this model is assumed; its provider does not say.</p>
+      )}
       {sections.length === 0 ? (
-        <EmptyState icon={Gauge} title="Nothing has been sent yet" detail="With the first turn, what goes to the model is counted here." className="h-auto" />
+        <EmptyState
+          icon={Gauge}
+          title="Nothing has been sent yet"
+          detail="With the first turn, what goes to the model is counted here."
+          className="h-auto"
+        />
       ) : (
         <ul className="mt-16 flex flex-col">
           {ordered.map((section) => (
@@ -86,7 +100,10 @@ function Section({ section, total }: { section: ContextReport['sections'][number
     <span className="flex min-w-0 grow items-center gap-8">
       <span className="min-w-0 grow truncate text-ink first-letter:uppercase">{shownText(section.name)}</span>
       <span aria-hidden className="h-4 w-64 shrink-0 overflow-hidden rounded-full bg-pressed">
-        <span className="block h-full rounded-full bg-accent" style={{ width: `${Math.max(share * 100, section.tokens > 0 ? 2 : 0)}%` }} />
+        <span
+          className="block h-full rounded-full bg-accent"
+          style={{ width: `${Math.max(share * 100, section.tokens > 0 ? 2 : 0)}%` }}
+        />
       </span>
       <span className="figures w-48 shrink-0 text-right text-12 text-muted">{tokensText(section.tokens)}</span>
     </span>
@@ -96,20 +113,34 @@ function Section({ section, total }: { section: ContextReport['sections'][number
     <li>
       <details className="group">
         <summary className="flex h-26 cursor-default list-none items-center gap-6 rounded-4 hover:bg-hover">
-          <span aria-hidden className="w-12 shrink-0 text-center text-11 text-faint transition-transform group-open:rotate-90">
+          <span
+            aria-hidden
+            className="w-12 shrink-0 text-center text-11 text-faint transition-transform group-open:rotate-90"
+          >
             ›
           </span>
           {row}
         </summary>
-        <pre tabIndex={0} aria-label={section.name} className="mb-6 ml-18 max-h-280 overflow-auto rounded-6 bg-sunken p-8 text-11 break-words whitespace-pre-wrap text-muted">
+        <ScrollArea
+          label={section.name}
+          className="mb-6 ml-18 max-h-280 rounded-6 bg-sunken p-8 font-mono text-11 break-words whitespace-pre-wrap text-muted"
+        >
           {shownText(section.text)}
-        </pre>
+        </ScrollArea>
       </details>
     </li>
   )
 }
 
-const noUsage: Usage = { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, total: null, cost: null }
+const noUsage: Usage = {
+  input: null,
+  output: null,
+  reasoning: null,
+  cacheRead: null,
+  cacheWrite: null,
+  total: null,
+  cost: null,
+}
 
 function Costs({ sessionId }: { sessionId: string }) {
   const usage = useView(sessionId, ({ header }) => header.usage, noUsage)
@@ -161,14 +192,22 @@ function Costs({ sessionId }: { sessionId: string }) {
             <tbody>
               {shown.map((turn, index) => (
                 <tr key={turn.id} className="border-t border-line text-muted">
-                  <th scope="row" className="max-w-160 truncate py-4 text-left font-normal text-ink" title={turn.servedBy ?? turn.model}>
+                  <th
+                    scope="row"
+                    className="max-w-160 truncate py-4 text-left font-normal text-ink"
+                    title={turn.servedBy ?? turn.model}
+                  >
                     {turns.length - index}
-                    <span className="ml-8 text-faint">{turn.outcome === null ? 'running' : turn.outcome === 'completed' ? '' : turn.outcome}</span>
+                    <span className="ml-8 text-faint">
+                      {turn.outcome === null ? 'running' : turn.outcome === 'completed' ? '' : turn.outcome}
+                    </span>
                   </th>
                   <td className={cell}>{tokensOrUnknown(turn.usage.input)}</td>
                   <td className={cell}>{tokensOrUnknown(turn.usage.output)}</td>
                   <td className={cell}>{turn.durationMs === null ? '' : durationText(turn.durationMs)}</td>
-                  <td className={classNames(cell, turn.usage.cost === null && 'text-faint')}>{costOrUnknown(turn.usage.cost)}</td>
+                  <td className={classNames(cell, turn.usage.cost === null && 'text-faint')}>
+                    {costOrUnknown(turn.usage.cost)}
+                  </td>
                 </tr>
               ))}
             </tbody>

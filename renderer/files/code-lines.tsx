@@ -1,61 +1,94 @@
 /** A file's text as virtualised lines with numbers: coloured by the highlighter's worker when it is small enough. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type Ref, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import { memo, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useZoom } from '../app/appearance.ts'
 import { useShownTheme } from '../app/theme.ts'
 import { type CodeToken, highlight, highlighted } from '../transcript/highlighter.ts'
 import { Shown } from '../transcript/shown.tsx'
 import { hasHidden } from '../transcript/shown-text.ts'
 import { classNames } from '../ui/class-names.ts'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 
 const linePx = 20
 /** Longer lines are cut on screen: one of a megabyte would stop the page. */
 const lineCharsMax = 2_000
 
-export interface CodeLines {
-  showLine(line: number): void
-  /** Marks lines that hold the text, ignoring case, and answers their numbers. */
-  find(text: string): number[]
+export function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/)
 }
 
-export function CodeLinesView({ text, language, label, marked, ref }: { text: string; language: string; label: string; marked: number | null; ref?: Ref<CodeLines> }) {
+export interface CodeLines {
+  showLine(line: number): void
+}
+
+export function CodeLinesView({
+  text,
+  language,
+  label,
+  marked,
+  ref,
+}: {
+  text: string
+  language: string
+  label: string
+  marked: number | null
+  ref?: Ref<CodeLines>
+}) {
   const zoom = useZoom()
   const shown = useShownTheme()
   const scroller = useRef<HTMLDivElement>(null)
-  const lines = useMemo(() => text.split(/\r\n|\n|\r/), [text])
-  const [tokens, setTokens] = useState<CodeToken[][] | null>(() => highlighted(text, language))
+  const lines = useMemo(() => linesOf(text), [text])
+  const [coloured, setColoured] = useState<{ key: string; tokens: CodeToken[][] | null } | null>(null)
+  const key = `${shown} ${language} ${text}`
+  const tokens = coloured?.key === key ? coloured.tokens : highlighted(text, language, shown)
   useEffect(() => {
     let over = false
-    void highlight(text, language).then((found) => over || setTokens(found))
+    void highlight(text, language, shown).then((found) => over || setColoured({ key, tokens: found }))
     return () => void (over = true)
-  }, [text, language, shown])
-  const virtual = useVirtualizer({ count: lines.length, getScrollElement: () => scroller.current, estimateSize: () => linePx * zoom, overscan: 30 })
-  const widest = useMemo(() => lines.reduce((most, line) => Math.max(most, Math.min(line.length, lineCharsMax)), 0), [lines])
+  }, [text, language, shown, key])
+  const virtual = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => linePx * zoom,
+    overscan: 30,
+  })
+  useLayoutEffect(() => virtual.measure(), [zoom, virtual])
+  const widest = useMemo(
+    () => lines.reduce((most, line) => Math.max(most, Math.min(line.length, lineCharsMax)), 0),
+    [lines],
+  )
   useImperativeHandle(
     ref,
     () => ({
       showLine: (line) => virtual.scrollToIndex(Math.min(lines.length, Math.max(1, line)) - 1, { align: 'center' }),
-      find: (wanted) => {
-        const lower = wanted.toLowerCase()
-        return lower === '' ? [] : lines.flatMap((line, index) => (line.toLowerCase().includes(lower) ? [index + 1] : []))
-      },
     }),
     [lines, virtual],
   )
   const gutter = `${String(lines.length).length + 1}ch`
   return (
-    <div ref={scroller} tabIndex={0} role="region" aria-label={label} className="ring-inside min-h-0 grow overflow-auto overscroll-contain font-mono text-12 [scrollbar-width:thin]">
-      <div className="relative" style={{ height: virtual.getTotalSize(), width: `max(100%, calc(${widest}ch + ${gutter} + 3rem))` }}>
+    <ScrollArea ref={scroller} label={label} className="grow font-mono text-12">
+      <div
+        className="relative"
+        style={{ height: virtual.getTotalSize(), width: `max(100%, calc(${widest}ch + ${gutter} + 3rem))` }}
+      >
         {virtual.getVirtualItems().map(({ index, start, size }) => (
-          <div key={index} className={classNames('absolute inset-x-0 top-0 flex leading-20', marked === index + 1 && 'bg-match')} style={{ height: size, lineHeight: `${size}px`, transform: `translateY(${start}px)` }}>
-            <span aria-hidden className="shrink-0 pr-12 text-right text-faint select-none" style={{ width: `calc(${gutter} + 1.5rem)` }}>
+          <div
+            key={index}
+            className={classNames('absolute inset-x-0 top-0 flex leading-20', marked === index + 1 && 'bg-match')}
+            style={{ height: size, lineHeight: `${size}px`, transform: `translateY(${start}px)` }}
+          >
+            <span
+              aria-hidden
+              className="shrink-0 pr-12 text-right text-faint select-none"
+              style={{ width: `calc(${gutter} + 1.5rem)` }}
+            >
               {index + 1}
             </span>
             <Line text={lines[index] ?? ''} tokens={tokens?.[index]} />
           </div>
         ))}
       </div>
-    </div>
+    </ScrollArea>
   )
 }
 
@@ -73,7 +106,10 @@ const Line = memo(function Line({ text, tokens }: { text: string; tokens: CodeTo
           colour === '' && !italic ? (
             part
           ) : (
-            <span key={index} style={{ ...(colour === '' ? {} : { color: colour }), ...(italic ? { fontStyle: 'italic' } : {}) }}>
+            <span
+              key={index}
+              style={{ ...(colour === '' ? {} : { color: colour }), ...(italic ? { fontStyle: 'italic' } : {}) }}
+            >
               {part}
             </span>
           ),

@@ -2,7 +2,7 @@
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { TreeNode } from '../../preload/contract/routes.ts'
 
-export type Folder = { state: 'loading' } | { state: 'failed'; error: ErrorBody } | { state: 'ready'; nodes: readonly TreeNode[] }
+export type Folder = { state: 'failed'; error: ErrorBody } | { state: 'ready'; nodes: readonly TreeNode[] }
 
 export type TreeRow =
   | { kind: 'node'; node: TreeNode; depth: number; open: boolean; position: number; size: number }
@@ -14,7 +14,9 @@ const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: 'bas
 
 /** Folders first, then by name as people count. */
 export function sortNodes(nodes: readonly TreeNode[]): TreeNode[] {
-  return [...nodes].sort((a, b) => Number(b.kind === 'folder') - Number(a.kind === 'folder') || collator.compare(a.name, b.name))
+  return [...nodes].sort(
+    (a, b) => Number(b.kind === 'folder') - Number(a.kind === 'folder') || collator.compare(a.name, b.name),
+  )
 }
 
 /** What is on screen: the root's children and those of open folders below them. `folders` is by path, the root's is ''. */
@@ -22,7 +24,7 @@ export function treeRows(folders: ReadonlyMap<string, Folder>, open: ReadonlySet
   const rows: TreeRow[] = []
   const add = (path: string, depth: number) => {
     const folder = folders.get(path)
-    if (!folder || folder.state === 'loading') return void rows.push({ kind: 'loading', path, depth })
+    if (!folder) return void rows.push({ kind: 'loading', path, depth })
     if (folder.state === 'failed') return void rows.push({ kind: 'failed', path, depth, error: folder.error })
     if (folder.nodes.length === 0) return void rows.push({ kind: 'empty', path, depth })
     folder.nodes.forEach((node, index) => {

@@ -1,8 +1,7 @@
 /** The inspector's "Files": the workspace's tree, a field to go to a file by name, and the file that is open. */
 import { FileSearch, FolderTree, Search, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import type { ErrorBody } from '../../preload/contract/errors.ts'
-import { client, failure } from '../state/link.ts'
+import { useFoundFiles } from '../composer/use-found-files.ts'
 import { useView } from '../state/session-store.ts'
 import { openFile, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
@@ -80,16 +79,27 @@ function Files({ workspace }: { workspace: string }) {
             }}
             className="h-full min-w-0 grow bg-transparent text-12 outline-none"
           />
-          {query !== '' && <IconButton icon={X} label="Clear" size="small" className="-mr-6" onClick={() => setQuery('')} />}
+          {query !== '' && (
+            <IconButton icon={X} label="Clear" size="small" className="-mr-6" onClick={() => setQuery('')} />
+          )}
         </div>
       </div>
-      {query.trim() === '' ? <TreeView tree={tree} chosen={path} onChoose={open} /> : <Found workspace={workspace} query={query.trim()} onChoose={open} />}
+      {query.trim() === '' ? (
+        <TreeView tree={tree} chosen={path} onChoose={open} />
+      ) : (
+        <Found workspace={workspace} query={query.trim()} onChoose={open} />
+      )}
     </>
   )
   return (
     <div ref={room} className="flex h-full flex-col">
       {file ? (
-        <SplitPanes key={beside ? 'beside' : 'below'} id="files" direction={beside ? 'columns' : 'rows'} className="grow">
+        <SplitPanes
+          key={beside ? 'beside' : 'below'}
+          id="files"
+          direction={beside ? 'columns' : 'rows'}
+          className="grow"
+        >
           <Pane id="files-tree" size={beside ? '34%' : '36%'} least={beside ? 160 : 96}>
             {browser}
           </Pane>
@@ -105,31 +115,19 @@ function Files({ workspace }: { workspace: string }) {
   )
 }
 
-const foundPauseMs = 80
-
 function Found({ workspace, query, onChoose }: { workspace: string; query: string; onChoose: (path: string) => void }) {
-  const [found, setFound] = useState<{ path: string; kind: 'file' | 'folder' }[] | ErrorBody | null>(null)
-  useEffect(() => {
-    const ended = new AbortController()
-    const timer = setTimeout(() => {
-      client()
-        .files.find({ workspace, query }, { signal: ended.signal })
-        .then(setFound, (thrown: unknown) => ended.signal.aborted || setFound(failure(thrown)))
-    }, foundPauseMs)
-    return () => {
-      clearTimeout(timer)
-      ended.abort()
-    }
-  }, [workspace, query])
-  if (found === null) return null
-  if ('code' in found) return <EmptyState title="Could not search" detail={found.message} />
+  const found = useFoundFiles(workspace, query)
   const files = found.filter(({ kind }) => kind === 'file')
   if (files.length === 0) return <EmptyState icon={FileSearch} title="No file has that name" />
   return (
     <ul aria-label="Found files" className="min-h-0 grow overflow-y-auto px-4 [scrollbar-width:thin]">
       {files.map(({ path }) => (
         <li key={path}>
-          <button type="button" onClick={() => onChoose(path)} className="ring-inside flex h-26 w-full items-center rounded-4 px-8 text-left text-12 hover:bg-hover">
+          <button
+            type="button"
+            onClick={() => onChoose(path)}
+            className="ring-inside flex h-26 w-full items-center rounded-4 px-8 text-left text-12 hover:bg-hover"
+          >
             <FoundPath path={path} query={query} />
           </button>
         </li>

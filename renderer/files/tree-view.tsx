@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight, File, FileSymlink, Folder, FolderOpen } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
 import { useZoom } from '../app/appearance.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -12,21 +12,41 @@ const rowPx = 24
 const pathOf = (row: TreeRow) => (row.kind === 'node' ? row.node.path : `${row.path} ${row.kind}`)
 
 /** The workspace's files (role tree): arrows move and open, Enter shows a file, letters jump to a name. */
-export function TreeView({ tree, chosen, onChoose }: { tree: Tree; chosen: string | null; onChoose: (path: string) => void }) {
+export function TreeView({
+  tree,
+  chosen,
+  onChoose,
+}: {
+  tree: Tree
+  chosen: string | null
+  onChoose: (path: string) => void
+}) {
   const { rows, setOpen } = tree
   const zoom = useZoom()
   const scroller = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState<string | null>(chosen)
-  const activeIndex = Math.max(0, rows.findIndex((row) => pathOf(row) === active))
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowPx * zoom, getItemKey: (index) => pathOf(rows[index]!), overscan: 12 })
+  const activeIndex = Math.max(
+    0,
+    rows.findIndex((row) => pathOf(row) === active),
+  )
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx * zoom,
+    getItemKey: (index) => pathOf(rows[index]!),
+    overscan: 12,
+  })
+  useLayoutEffect(() => virtual.measure(), [zoom, virtual])
 
   const chosenIndex = chosen === null ? -1 : rows.findIndex((row) => pathOf(row) === chosen)
   const chosenShown = chosenIndex >= 0
-  useEffect(() => {
-    if (!chosenShown) return
-    setActive(chosen)
+  const showChosen = useEffectEvent((path: string | null) => {
+    setActive(path)
     virtual.scrollToIndex(chosenIndex, { align: 'auto' })
-    // Once when it is chosen or becomes visible; not when rows above it come and go.
+  })
+  // Once when it is chosen or becomes visible; not when rows above it come and go.
+  useEffect(() => {
+    if (chosenShown) showChosen(chosen)
   }, [chosen, chosenShown])
 
   const move = (index: number) => {
@@ -34,7 +54,9 @@ export function TreeView({ tree, chosen, onChoose }: { tree: Tree; chosen: strin
     if (!row) return
     setActive(pathOf(row))
     virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(pathOf(row))}"]`)?.focus())
+    requestAnimationFrame(() =>
+      scroller.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(pathOf(row))}"]`)?.focus(),
+    )
   }
   const act = (row: TreeRow) => {
     if (row.kind !== 'node') return
@@ -45,9 +67,18 @@ export function TreeView({ tree, chosen, onChoose }: { tree: Tree; chosen: strin
     const row = rows[activeIndex]
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return
     const folder = row.kind === 'node' && row.node.kind === 'folder'
-    const parent = rows.findLastIndex((other, at) => at < activeIndex && other.kind === 'node' && other.depth < row.depth)
+    const parent = rows.findLastIndex(
+      (other, at) => at < activeIndex && other.kind === 'node' && other.depth < row.depth,
+    )
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 240) / (rowPx * zoom)) - 1)
-    const steps: Record<string, number> = { ArrowDown: activeIndex + 1, ArrowUp: activeIndex - 1, Home: 0, End: rows.length - 1, PageDown: activeIndex + page, PageUp: activeIndex - page }
+    const steps: Record<string, number> = {
+      ArrowDown: activeIndex + 1,
+      ArrowUp: activeIndex - 1,
+      Home: 0,
+      End: rows.length - 1,
+      PageDown: activeIndex + page,
+      PageUp: activeIndex - page,
+    }
     const to = steps[event.key]
     if (to !== undefined) move(to)
     else if (event.key === 'Enter' || event.key === ' ') act(row)
@@ -70,11 +101,24 @@ export function TreeView({ tree, chosen, onChoose }: { tree: Tree; chosen: strin
   }
 
   return (
-    <div ref={scroller} onKeyDown={onKeyDown} className="min-h-0 grow overflow-y-auto overscroll-contain px-4 py-4 [scrollbar-width:thin]">
+    <div ref={scroller} className="min-h-0 grow overflow-y-auto overscroll-contain px-4 py-4 [scrollbar-width:thin]">
       <div role="tree" aria-label="Files" className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, key, start, size }) => (
-          <div key={key} role="none" className="absolute inset-x-0 top-0" style={{ height: size, transform: `translateY(${start}px)` }}>
-            <Row row={rows[index]!} focusable={index === activeIndex} chosen={index === chosenIndex} onFocus={() => setActive(pathOf(rows[index]!))} onAct={() => act(rows[index]!)} onRetry={tree.reload} />
+          <div
+            key={key}
+            role="none"
+            className="absolute inset-x-0 top-0"
+            style={{ height: size, transform: `translateY(${start}px)` }}
+          >
+            <Row
+              row={rows[index]!}
+              focusable={index === activeIndex}
+              chosen={index === chosenIndex}
+              onFocus={() => setActive(pathOf(rows[index]!))}
+              onAct={() => act(rows[index]!)}
+              onRetry={tree.reload}
+              onKeyDown={onKeyDown}
+            />
           </div>
         ))}
       </div>
@@ -82,15 +126,32 @@ export function TreeView({ tree, chosen, onChoose }: { tree: Tree; chosen: strin
   )
 }
 
-type RowProps = { row: TreeRow; focusable: boolean; chosen: boolean; onFocus: () => void; onAct: () => void; onRetry: (path: string) => void }
+type RowProps = {
+  row: TreeRow
+  focusable: boolean
+  chosen: boolean
+  onFocus: () => void
+  onAct: () => void
+  onRetry: (path: string) => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
 
-function Row({ row, focusable, chosen, onFocus, onAct, onRetry }: RowProps) {
+function Row({ row, focusable, chosen, onFocus, onAct, onRetry, onKeyDown }: RowProps) {
   const indent = { paddingLeft: `${(row.depth * 14 + 6) / 16}rem` }
-  const common = { role: 'treeitem', tabIndex: focusable ? 0 : -1, 'data-path': pathOf(row), 'aria-level': row.depth + 1, 'aria-selected': chosen, onFocus, style: indent }
+  const common = { 'data-path': pathOf(row), 'aria-level': row.depth + 1, onFocus, style: indent }
+  const tabIndex = focusable ? 0 : -1
   const look = 'ring-inside flex h-full items-center gap-6 rounded-4 pr-6 text-12 select-none'
   if (row.kind !== 'node')
     return (
-      <div {...common} className={classNames(look, 'text-faint')} onClick={() => row.kind === 'failed' && onRetry(row.path)}>
+      <div
+        role="treeitem"
+        aria-selected={false}
+        tabIndex={tabIndex}
+        onKeyDown={onKeyDown}
+        {...common}
+        className={classNames(look, 'text-faint')}
+        onClick={() => row.kind === 'failed' && onRetry(row.path)}
+      >
         <span className="w-12" />
         {row.kind === 'loading' ? <Spinner size={12} /> : null}
         {row.kind === 'loading' ? 'Reading…' : row.kind === 'empty' ? 'Empty' : `${row.error.message} Try again`}
@@ -100,16 +161,38 @@ function Row({ row, focusable, chosen, onFocus, onAct, onRetry }: RowProps) {
   const Icon = node.kind === 'folder' ? (open ? FolderOpen : Folder) : node.kind === 'link' ? FileSymlink : File
   return (
     <div
+      role="treeitem"
+      aria-selected={chosen}
+      tabIndex={tabIndex}
+      onKeyDown={onKeyDown}
       {...common}
       {...(node.kind === 'folder' ? { 'aria-expanded': open } : {})}
       aria-setsize={row.size}
       aria-posinset={row.position}
       onClick={onAct}
-      className={classNames(look, chosen ? 'bg-selected text-ink' : 'hover:bg-hover', node.ignored ? 'text-faint' : 'text-ink')}
+      className={classNames(
+        look,
+        chosen ? 'bg-selected text-ink' : 'hover:bg-hover',
+        node.ignored ? 'text-faint' : 'text-ink',
+      )}
       title={shownText(node.path)}
     >
-      {node.kind === 'folder' ? <ChevronRight size={12} strokeWidth={2} aria-hidden className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')} /> : <span className="w-12 shrink-0" />}
-      <Icon size={13} strokeWidth={1.75} aria-hidden className={classNames('shrink-0', node.kind === 'folder' ? 'text-muted' : 'text-faint')} />
+      {node.kind === 'folder' ? (
+        <ChevronRight
+          size={12}
+          strokeWidth={2}
+          aria-hidden
+          className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')}
+        />
+      ) : (
+        <span className="w-12 shrink-0" />
+      )}
+      <Icon
+        size={13}
+        strokeWidth={1.75}
+        aria-hidden
+        className={classNames('shrink-0', node.kind === 'folder' ? 'text-muted' : 'text-faint')}
+      />
       <bdi className="truncate">{shownText(node.name)}</bdi>
       {node.ignored && <span className="sr-only">, ignored</span>}
     </div>

@@ -22,27 +22,28 @@ export function useTree(workspace: string): Tree {
 
   const read = useCallback(
     (path: string) => {
-      setFolders((before) => (before.get(path)?.state === 'ready' ? before : new Map(before).set(path, { state: 'loading' })))
       client()
         .files.list({ workspace, path })
         .then(
           (nodes) => setFolders((before) => new Map(before).set(path, { state: 'ready', nodes: sortNodes(nodes) })),
-          (thrown: unknown) => setFolders((before) => new Map(before).set(path, { state: 'failed', error: failure(thrown) })),
+          (thrown: unknown) =>
+            setFolders((before) => new Map(before).set(path, { state: 'failed', error: failure(thrown) })),
         )
     },
     [workspace],
   )
 
+  // A folder that is not read yet shows as being read; the tab is made anew for another workspace.
   useEffect(() => {
-    const wanted = opened.get(workspace) ?? new Set<string>()
-    setFolders(new Map())
-    setOpenSet(wanted)
-    for (const path of ['', ...wanted]) read(path)
+    for (const path of ['', ...(opened.get(workspace) ?? [])]) read(path)
   }, [workspace, read])
 
   useEffect(() => {
     if (!changed) return
-    const touched = changed.paths === 'rescan' ? null : new Set(changed.paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
+    const touched =
+      changed.paths === 'rescan'
+        ? null
+        : new Set(changed.paths.map((path) => path.slice(0, Math.max(0, path.lastIndexOf('/')))))
     for (const path of ['', ...(opened.get(workspace) ?? [])]) if (touched === null || touched.has(path)) read(path)
   }, [changed, workspace, read])
 
@@ -57,8 +58,14 @@ export function useTree(workspace: string): Tree {
     },
     [workspace, read],
   )
-  const setOpen = useCallback((path: string, isOpen: boolean) => change((paths) => void (isOpen ? paths.add(path) : paths.delete(path))), [change])
-  const reveal = useCallback((path: string) => change((paths) => foldersAbove(path).forEach((folder) => paths.add(folder))), [change])
+  const setOpen = useCallback(
+    (path: string, isOpen: boolean) => change((paths) => void (isOpen ? paths.add(path) : paths.delete(path))),
+    [change],
+  )
+  const reveal = useCallback(
+    (path: string) => change((paths) => foldersAbove(path).forEach((folder) => paths.add(folder))),
+    [change],
+  )
   const rows = useMemo(() => treeRows(folders, open), [folders, open])
   return { rows, setOpen, reveal, reload: read }
 }

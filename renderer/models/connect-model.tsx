@@ -1,9 +1,10 @@
 /** Connecting models: what is configured and how it stands, servers found on this machine, a form for another provider. */
 import { Cable, KeyRound, Plus, RefreshCw, Trash2 } from 'lucide-react'
-import { type FormEvent, useCallback, useEffect, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { ProviderEntry } from '../../preload/contract/routes.ts'
 import { attempt } from '../app/attempt.ts'
 import { act, client, failure } from '../state/link.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { ask } from '../state/window-store.ts'
 import { changeSettings, loadProviders, useSetting, useWorkbench } from '../state/workbench-store.ts'
 import { counted } from '../transcript/amounts.ts'
@@ -34,7 +35,8 @@ type Kind = keyof typeof kinds
 /** The first model that becomes ready is the default, so that a first message has somebody to answer it. */
 async function takeFirstModel(provider: string, models: readonly string[]): Promise<void> {
   const { settings } = useWorkbench.getState()
-  if (settings.model === null && models[0]) await changeSettings({ model: modelName(provider, models[0]) }).catch(() => {})
+  if (settings.model === null && models[0])
+    await changeSettings({ model: modelName(provider, models[0]) }).catch(() => {})
 }
 
 export function ConnectModel() {
@@ -66,13 +68,37 @@ function Providers() {
   }
   return (
     <section aria-label="Providers">
-      <Heading action={<IconButton icon={RefreshCw} label="Ask all providers again" size="small" disabled={refreshing} onClick={refresh} />}>Providers</Heading>
+      <Heading
+        action={
+          <IconButton
+            icon={RefreshCw}
+            label="Ask all providers again"
+            size="small"
+            disabled={refreshing}
+            onClick={refresh}
+          />
+        }
+      >
+        Providers
+      </Heading>
       {typeof loading === 'object' ? (
-        <ErrorState what="Could not load the providers" message={loading.message} hint={loading.hint} code={loading.code} onRetry={refresh} className="h-auto" />
+        <ErrorState
+          what="Could not load the providers"
+          message={loading.message}
+          hint={loading.hint}
+          code={loading.code}
+          onRetry={refresh}
+          className="h-auto"
+        />
       ) : loading === 'loading' ? (
         <Skeleton label="Loading providers" />
       ) : providers.length === 0 ? (
-        <EmptyState icon={Cable} title="No provider is connected" detail="Add one below, or start a local server and look again." className="h-auto" />
+        <EmptyState
+          icon={Cable}
+          title="No provider is connected"
+          detail="Add one below, or start a local server and look again."
+          className="h-auto"
+        />
       ) : (
         <ul className="flex flex-col divide-y divide-line rounded-8 border border-line">
           {providers.map((provider) => (
@@ -98,10 +124,19 @@ function ProviderRow({ provider }: { provider: ProviderEntry }) {
   const [keying, setKeying] = useState(false)
   const test = async () => {
     setTested('testing')
-    setTested(await client().models.test({ provider: id }).catch((thrown: unknown) => ({ ok: false, message: failure(thrown).message })))
+    setTested(
+      await client()
+        .models.test({ provider: id })
+        .catch((thrown: unknown) => ({ ok: false, message: failure(thrown).message })),
+    )
   }
   const remove = async () => {
-    const yes = await ask({ title: `Remove ${label}?`, description: 'Its models can no longer be chosen. A stored key is forgotten.', confirm: 'Remove provider', danger: true })
+    const yes = await ask({
+      title: `Remove ${label}?`,
+      description: 'Its models can no longer be chosen. A stored key is forgotten.',
+      confirm: 'Remove provider',
+      danger: true,
+    })
     if (yes) await attempt('Could not remove the provider', () => client().models.removeProvider({ ...act(), id }))
     if (yes) void loadProviders()
   }
@@ -121,10 +156,22 @@ function ProviderRow({ provider }: { provider: ProviderEntry }) {
         <Button size="small" busy={tested === 'testing'} onClick={() => void test()}>
           Test
         </Button>
-        {provider.kind !== 'demo' && <IconButton icon={KeyRound} label={`Key of ${label}`} size="small" pressed={keying} onClick={() => setKeying(!keying)} />}
-        {provider.kind !== 'demo' && <IconButton icon={Trash2} label={`Remove ${label}`} size="small" onClick={() => void remove()} />}
+        {provider.kind !== 'demo' && (
+          <IconButton
+            icon={KeyRound}
+            label={`Key of ${label}`}
+            size="small"
+            pressed={keying}
+            onClick={() => setKeying(!keying)}
+          />
+        )}
+        {provider.kind !== 'demo' && (
+          <IconButton icon={Trash2} label={`Remove ${label}`} size="small" onClick={() => void remove()} />
+        )}
       </div>
-      {reason !== null && state !== 'ready' && tested === null && <p className="text-12 text-muted">{shownText(reason)}</p>}
+      {reason !== null && state !== 'ready' && tested === null && (
+        <p className="text-12 text-muted">{shownText(reason)}</p>
+      )}
       {tested !== null && tested !== 'testing' && (
         <p role="status" className={tested.ok ? 'text-12 text-ok' : 'text-12 text-failed'}>
           {tested.ok ? 'It answers. ' : 'It does not answer: '}
@@ -148,7 +195,13 @@ function KeyField({ provider, stored, onDone }: { provider: string; stored: bool
       const { storedIn } = await client().models.setKey({ ...act(), provider, key: value })
       setKey('')
       if (value === null) toast.done('Key removed')
-      else toast.done('Key stored', { detail: storedIn === 'keychain' ? 'In the system’s keychain.' : 'In a file only you can read: this system offers no keychain.' })
+      else
+        toast.done('Key stored', {
+          detail:
+            storedIn === 'keychain'
+              ? 'In the system’s keychain.'
+              : 'In a file only you can read: this system offers no keychain.',
+        })
       void loadProviders(true)
       onDone()
     } catch (thrown) {
@@ -165,7 +218,16 @@ function KeyField({ provider, stored, onDone }: { provider: string; stored: bool
         if (key.trim() !== '') void save(key.trim())
       }}
     >
-      <TextField label="API key" type="password" mono value={key} onChange={setKey} error={error} placeholder={stored ? 'A key is stored; a new one replaces it' : ''} className="grow" />
+      <TextField
+        label="API key"
+        type="password"
+        mono
+        value={key}
+        onChange={setKey}
+        error={error}
+        placeholder={stored ? 'A key is stored; a new one replaces it' : ''}
+        className="grow"
+      />
       <Button type="submit" busy={busy} disabled={key.trim() === ''}>
         Save key
       </Button>
@@ -179,24 +241,28 @@ function KeyField({ provider, stored, onDone }: { provider: string; stored: bool
 }
 
 function LocalServers() {
-  const [found, setFound] = useState<Found[] | null>(null)
+  const { answer, error, busy, again } = useAnswer('local servers', (signal) =>
+    client().models.probe(undefined, { signal }),
+  )
   const providers = useWorkbench((state) => state.providers)
-  const probe = useCallback(() => {
-    setFound(null)
-    client().models.probe().then(setFound, () => setFound([]))
-  }, [])
-  useEffect(probe, [probe])
+  const found = error ? [] : answer
   const known = new Set(providers.map(({ baseUrl }) => baseUrl))
   const offered = found?.filter(({ baseUrl }) => !known.has(baseUrl)) ?? []
   return (
     <section aria-label="On this machine">
-      <Heading action={<IconButton icon={RefreshCw} label="Look again" size="small" disabled={found === null} onClick={probe} />}>On this machine</Heading>
+      <Heading action={<IconButton icon={RefreshCw} label="Look again" size="small" disabled={busy} onClick={again} />}>
+        On this machine
+      </Heading>
       {found === null ? (
         <p role="status" className="text-12 text-muted">
           Looking for local servers…
         </p>
       ) : offered.length === 0 ? (
-        <p className="text-12 text-muted">{found.length > 0 ? 'Every server found is connected.' : 'No local server answers. Start Ollama, LM Studio or llama.cpp and look again.'}</p>
+        <p className="text-12 text-muted">
+          {found.length > 0
+            ? 'Every server found is connected.'
+            : 'No local server answers. Start Ollama, LM Studio or llama.cpp and look again.'}
+        </p>
       ) : (
         <ul className="flex flex-col divide-y divide-line rounded-8 border border-line">
           {offered.map((server) => (
@@ -213,7 +279,14 @@ function LocalServer({ server }: { server: Found }) {
   const add = async () => {
     setBusy(true)
     const { providers } = useWorkbench.getState()
-    const base = server.kind === 'ollama' ? 'ollama' : (server.label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '').slice(0, 24) || 'local')
+    const base =
+      server.kind === 'ollama'
+        ? 'ollama'
+        : server.label
+            .toLowerCase()
+            .replaceAll(/[^a-z0-9]+/g, '-')
+            .replaceAll(/^-|-$/g, '')
+            .slice(0, 24) || 'local'
     let id = base
     for (let next = 2; providers.some((provider) => provider.id === id); next += 1) id = `${base}-${next}`
     await attempt('Could not add the server', async () => {
@@ -228,7 +301,8 @@ function LocalServer({ server }: { server: Found }) {
       <div className="min-w-0 grow">
         <p className="text-13 font-medium">{shownText(server.label)}</p>
         <p className="truncate text-11 text-muted">
-          {server.baseUrl} · {server.models.length === 0 ? 'no models yet' : shownText(server.models.slice(0, 4).join(', '))}
+          {server.baseUrl} ·{' '}
+          {server.models.length === 0 ? 'no models yet' : shownText(server.models.slice(0, 4).join(', '))}
           {server.models.length > 4 && ` and ${server.models.length - 4} more`}
         </p>
       </div>
@@ -257,7 +331,13 @@ function AddProvider() {
     setError(undefined)
     const listed = models.split(/[\s,]+/).filter(Boolean)
     try {
-      await client().models.putProvider({ ...act(), id: idWanted, kind, ...(address.trim() === '' ? {} : { baseUrl: address.trim() }), ...(listed.length === 0 ? {} : { models: listed }) })
+      await client().models.putProvider({
+        ...act(),
+        id: idWanted,
+        kind,
+        ...(address.trim() === '' ? {} : { baseUrl: address.trim() }),
+        ...(listed.length === 0 ? {} : { models: listed }),
+      })
       if (key.trim() !== '') await client().models.setKey({ ...act(), provider: idWanted, key: key.trim() })
       await loadProviders(true)
       const test = await client().models.test({ provider: idWanted })
@@ -290,13 +370,52 @@ function AddProvider() {
             <span className="text-12 font-medium" aria-hidden>
               Kind
             </span>
-            <Select<Kind> label="Kind" value={kind} onChange={setKind} choices={(Object.keys(kinds) as Kind[]).map((value) => ({ value, label: kinds[value].label }))} />
+            <Select<Kind>
+              label="Kind"
+              value={kind}
+              onChange={setKind}
+              choices={(Object.keys(kinds) as Kind[]).map((value) => ({ value, label: kinds[value].label }))}
+            />
           </div>
-          <TextField label="Short name" value={id} onChange={setId} placeholder={shape.id} pattern="[a-z0-9-]{1,32}" title="Small letters, digits and dashes" className="grow" />
+          <TextField
+            label="Short name"
+            value={id}
+            onChange={setId}
+            placeholder={shape.id}
+            pattern="[a-z0-9-]{1,32}"
+            title="Small letters, digits and dashes"
+            className="grow"
+          />
         </div>
-        {shape.address && <TextField label="Address" type="url" required={kind === 'openai-compatible'} mono value={address} onChange={setAddress} placeholder={kind === 'ollama' ? 'http://127.0.0.1:11434' : 'https://models.example.com/v1'} />}
-        {shape.key && <TextField label="API key" type="password" mono value={key} onChange={setKey} hint="Kept in the system’s keychain, never in the configuration. Leave it out if it is in the environment." />}
-        {kind === 'openai-compatible' && <TextField label="Models" value={models} onChange={setModels} hint="Names, if the server does not list its own." />}
+        {shape.address && (
+          <TextField
+            label="Address"
+            type="url"
+            required={kind === 'openai-compatible'}
+            mono
+            value={address}
+            onChange={setAddress}
+            placeholder={kind === 'ollama' ? 'http://127.0.0.1:11434' : 'https://models.example.com/v1'}
+          />
+        )}
+        {shape.key && (
+          <TextField
+            label="API key"
+            type="password"
+            mono
+            value={key}
+            onChange={setKey}
+            hint="Kept in the system’s keychain, never in the configuration. Leave it out if it is in the environment."
+          />
+        )}
+        {kind === 'openai-compatible' && (
+          <TextField
+            label="Models"
+            value={models}
+            onChange={setModels}
+            hint="Names, if the server does not list its own."
+          />
+        )}
         {error && (
           <p role="alert" className="text-12 break-words text-failed">
             {shownText(error)}

@@ -42,9 +42,22 @@ export function ModelDialog({ of = 'session' }: { of?: 'session' | 'default' | u
   // What is known shows at once; it is asked for again meanwhile and changes in place.
   useEffect(() => void loadProviders(), [])
 
-  const all = useMemo(() => providers.flatMap((provider) => provider.models.map((model) => ({ provider, model, name: modelName(provider.id, model.name) }))), [providers])
-  const recentOnes = query === '' ? recent.flatMap((name) => all.find((one) => one.name === name) ?? []).slice(0, 4) : []
-  const groups = providers.map((provider) => ({ provider, models: all.filter((one) => one.provider === provider && (query === '' || fuzzyMatch(`${one.model.label} ${one.name}`, query) !== null)) }))
+  const all = useMemo(
+    () =>
+      providers.flatMap((provider) =>
+        provider.models.map((model) => ({ provider, model, name: modelName(provider.id, model.name) })),
+      ),
+    [providers],
+  )
+  const recentOnes =
+    query === '' ? recent.flatMap((name) => all.find((one) => one.name === name) ?? []).slice(0, 4) : []
+  const groups = providers.map((provider) => ({
+    provider,
+    models: all.filter(
+      (one) =>
+        one.provider === provider && (query === '' || fuzzyMatch(`${one.model.label} ${one.name}`, query) !== null),
+    ),
+  }))
   const none = groups.every(({ models }) => models.length === 0)
 
   const pick = (name: string) => {
@@ -53,16 +66,42 @@ export function ModelDialog({ of = 'session' }: { of?: 'session' | 'default' | u
   }
   return (
     <Dialog open onOpenChange={() => showDialog(null)} title="Choose model" bare width={620}>
-      <List label="Choose model" shouldFilter={false} loop defaultValue={current ?? ''} className="flex min-h-0 grow flex-col">
-        <List.Input value={text} onValueChange={setText} placeholder={sessionId === null ? 'Model of new sessions' : 'Model of the next turn'} className="h-44 shrink-0 border-b border-line bg-transparent px-16 text-14 outline-none placeholder:text-faint" />
+      <List
+        label="Choose model"
+        shouldFilter={false}
+        loop
+        defaultValue={current ?? ''}
+        className="flex min-h-0 grow flex-col"
+      >
+        <List.Input
+          value={text}
+          onValueChange={setText}
+          placeholder={sessionId === null ? 'Model of new sessions' : 'Model of the next turn'}
+          className="h-44 shrink-0 border-b border-line bg-transparent px-16 text-14 outline-none placeholder:text-faint"
+        />
         <List.List className="min-h-0 grow overflow-y-auto overscroll-contain p-6 [scrollbar-width:thin]">
           {loading === 'loading' && all.length === 0 && <Skeleton label="Loading models" />}
-          {typeof loading === 'object' && <p role="alert" className="p-12 text-13 text-muted">{loading.message} {loading.hint}</p>}
-          {loading === 'ready' && none && <p className="p-24 text-center text-13 text-muted">{query === '' ? 'No model is connected yet.' : 'No model has that name.'}</p>}
+          {typeof loading === 'object' && (
+            <p role="alert" className="p-12 text-13 text-muted">
+              {loading.message} {loading.hint}
+            </p>
+          )}
+          {loading === 'ready' && none && (
+            <p className="p-24 text-center text-13 text-muted">
+              {query === '' ? 'No model is connected yet.' : 'No model has that name.'}
+            </p>
+          )}
           {recentOnes.length > 0 && (
             <List.Group heading="Recent" className={heading}>
               {recentOnes.map((one) => (
-                <ModelRow key={one.name} {...one} value={`recent ${one.name}`} query="" current={one.name === current} onPick={pick} />
+                <ModelRow
+                  key={one.name}
+                  {...one}
+                  value={`recent ${one.name}`}
+                  query=""
+                  current={one.name === current}
+                  onPick={pick}
+                />
               ))}
             </List.Group>
           )}
@@ -70,7 +109,14 @@ export function ModelDialog({ of = 'session' }: { of?: 'session' | 'default' | u
             models.length === 0 && (query !== '' || provider.state === 'off') ? null : (
               <List.Group key={provider.id} heading={<ProviderHeading provider={provider} />} className={heading}>
                 {models.map((one) => (
-                  <ModelRow key={one.name} {...one} value={one.name} query={query} current={one.name === current} onPick={pick} />
+                  <ModelRow
+                    key={one.name}
+                    {...one}
+                    value={one.name}
+                    query={query}
+                    current={one.name === current}
+                    onPick={pick}
+                  />
                 ))}
               </List.Group>
             ),
@@ -87,10 +133,18 @@ export function ModelDialog({ of = 'session' }: { of?: 'session' | 'default' | u
   )
 }
 
-const heading = '[&_[cmdk-group-heading]]:px-10 [&_[cmdk-group-heading]]:pt-8 [&_[cmdk-group-heading]]:pb-4 [&_[cmdk-group-heading]]:text-11 [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint'
+const heading =
+  '[&_[cmdk-group-heading]]:px-10 [&_[cmdk-group-heading]]:pt-8 [&_[cmdk-group-heading]]:pb-4 [&_[cmdk-group-heading]]:text-11 [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint'
 
 function ProviderHeading({ provider }: { provider: ProviderEntry }) {
-  const problem = provider.state === 'ready' ? null : provider.state === 'needs_key' ? 'needs a key' : provider.state === 'off' ? 'not running' : 'cannot be reached'
+  const problem =
+    provider.state === 'ready'
+      ? null
+      : provider.state === 'needs_key'
+        ? 'needs a key'
+        : provider.state === 'off'
+          ? 'not running'
+          : 'cannot be reached'
   return (
     <span className="flex gap-6">
       {shownText(provider.label)}
@@ -99,22 +153,48 @@ function ProviderHeading({ provider }: { provider: ProviderEntry }) {
   )
 }
 
-type ModelRowProps = { provider: ProviderEntry; model: ModelEntry; name: string; value: string; query: string; current: boolean; onPick: (name: string) => void }
+type ModelRowProps = {
+  provider: ProviderEntry
+  model: ModelEntry
+  name: string
+  value: string
+  query: string
+  current: boolean
+  onPick: (name: string) => void
+}
 
 function ModelRow({ provider, model, name, value, query, current, onPick }: ModelRowProps) {
   const ready = provider.state === 'ready'
   const match = query === '' ? null : fuzzyMatch(model.label, query)
   return (
-    <List.Item value={value} disabled={!ready} onSelect={() => onPick(name)} className="flex h-32 cursor-default items-center gap-8 rounded-6 px-10 text-13 select-none data-[selected=true]:bg-selected aria-disabled:text-faint">
-      <span className="grid w-14 shrink-0 place-items-center">{current && <Check size={14} strokeWidth={2} role="img" aria-label="Current" />}</span>
+    <List.Item
+      value={value}
+      disabled={!ready}
+      onSelect={() => onPick(name)}
+      className="flex h-32 cursor-default items-center gap-8 rounded-6 px-10 text-13 select-none data-[selected=true]:bg-selected aria-disabled:text-faint"
+    >
+      <span className="grid w-14 shrink-0 place-items-center">
+        {current && <Check size={14} strokeWidth={2} role="img" aria-label="Current" />}
+      </span>
       <span className="min-w-0 grow truncate" title={name}>
         <Marked text={shownText(model.label)} ranges={match?.ranges ?? []} />
       </span>
-      {model.vision === true && <Eye size={13} strokeWidth={1.75} role="img" aria-label="Sees images" className="shrink-0 text-faint" />}
-      {model.tools === true && <Wrench size={13} strokeWidth={1.75} role="img" aria-label="Uses tools" className="shrink-0 text-faint" />}
+      {model.vision === true && (
+        <Eye size={13} strokeWidth={1.75} role="img" aria-label="Sees images" className="shrink-0 text-faint" />
+      )}
+      {model.tools === true && (
+        <Wrench size={13} strokeWidth={1.75} role="img" aria-label="Uses tools" className="shrink-0 text-faint" />
+      )}
       {model.tools === false && <span className="shrink-0 text-11 text-needs">no tools</span>}
-      <span className="figures w-104 shrink-0 text-right text-11 text-faint">{model.price ? `$${model.price.input} / $${model.price.output}` : 'price unknown'}</span>
-      <span className="figures w-64 shrink-0 text-right text-11 text-muted" title={model.contextLengthSource === 'assumed' ? 'Assumed: the provider does not say' : 'Context length in tokens'}>
+      <span className="figures w-104 shrink-0 text-right text-11 text-faint">
+        {model.price ? `$${model.price.input} / $${model.price.output}` : 'price unknown'}
+      </span>
+      <span
+        className="figures w-64 shrink-0 text-right text-11 text-muted"
+        title={
+          model.contextLengthSource === 'assumed' ? 'Assumed: the provider does not say' : 'Context length in tokens'
+        }
+      >
         {tokensText(model.contextLength)}
         {model.contextLengthSource === 'assumed' && '?'}
       </span>

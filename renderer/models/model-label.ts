@@ -5,8 +5,12 @@ export function modelName(provider: string, model: string): string {
   return model.startsWith(`${provider}/`) ? model : `${provider}/${model}`
 }
 
-export function findModel(providers: readonly ProviderEntry[], name: string): { provider: ProviderEntry; model: ModelEntry } | null {
-  for (const provider of providers) for (const model of provider.models) if (modelName(provider.id, model.name) === name) return { provider, model }
+export function findModel(
+  providers: readonly ProviderEntry[],
+  name: string,
+): { provider: ProviderEntry; model: ModelEntry } | null {
+  for (const provider of providers)
+    for (const model of provider.models) if (modelName(provider.id, model.name) === name) return { provider, model }
   return null
 }
 

@@ -10,11 +10,23 @@ import { StatusDot } from '../ui/status-dot.tsx'
 
 type PlanEntry = Plan['entries'][number]
 
-const words: Record<PlanEntry['state'], string> = { pending: 'To do', active: 'In progress', done: 'Done', dropped: 'Dropped' }
+const words: Record<PlanEntry['state'], string> = {
+  pending: 'To do',
+  active: 'In progress',
+  done: 'Done',
+  dropped: 'Dropped',
+}
 
 export function PlanTab({ sessionId }: { sessionId: string }) {
   const plan = useView<Plan | null>(sessionId, ({ header }) => header.plan, null)
-  if (!plan || plan.entries.length === 0) return <EmptyState icon={ListTodo} title="No plan yet" detail="For work of several steps the agent writes down what it is going to do. It shows here and is ticked off as it goes." />
+  if (!plan || plan.entries.length === 0)
+    return (
+      <EmptyState
+        icon={ListTodo}
+        title="No plan yet"
+        detail="For work of several steps the agent writes down what it is going to do. It shows here and is ticked off as it goes."
+      />
+    )
   const counted = plan.entries.filter(({ state }) => state !== 'dropped')
   const done = counted.filter(({ state }) => state === 'done').length
   const open = counted.length - done
@@ -25,10 +37,25 @@ export function PlanTab({ sessionId }: { sessionId: string }) {
           <h2 className="figures text-13 font-medium">
             {done} of {counted.length} done
           </h2>
-          {plan.settled && (open === 0 ? <Badge tone="ok">Finished</Badge> : <Badge tone="needs">{open === 1 ? '1 step left open' : `${open} steps left open`}</Badge>)}
+          {plan.settled &&
+            (open === 0 ? (
+              <Badge tone="ok">Finished</Badge>
+            ) : (
+              <Badge tone="needs">{open === 1 ? '1 step left open' : `${open} steps left open`}</Badge>
+            ))}
         </div>
-        <div role="progressbar" aria-label="Plan" aria-valuemin={0} aria-valuemax={counted.length} aria-valuenow={done} className="h-4 overflow-hidden rounded-full bg-pressed">
-          <div className="h-full rounded-full bg-accent transition-[width]" style={{ width: `${counted.length === 0 ? 0 : (done / counted.length) * 100}%` }} />
+        <div
+          role="progressbar"
+          aria-label="Plan"
+          aria-valuemin={0}
+          aria-valuemax={counted.length}
+          aria-valuenow={done}
+          className="h-4 overflow-hidden rounded-full bg-pressed"
+        >
+          <div
+            className="h-full rounded-full bg-accent transition-[width]"
+            style={{ width: `${counted.length === 0 ? 0 : (done / counted.length) * 100}%` }}
+          />
         </div>
       </header>
       <ol aria-label="Plan" className="flex flex-col">
@@ -56,7 +83,13 @@ function PlanRow({ entry, settled }: { entry: PlanEntry; settled: boolean }) {
           <CircleDashed size={12} strokeWidth={1.75} aria-hidden className="text-faint" />
         )}
       </span>
-      <span className={classNames('min-w-0 grow break-words', state === 'active' ? 'font-medium text-ink' : state === 'pending' ? 'text-ink' : 'text-muted', state === 'dropped' && 'line-through')}>
+      <span
+        className={classNames(
+          'min-w-0 grow break-words',
+          state === 'active' ? 'font-medium text-ink' : state === 'pending' ? 'text-ink' : 'text-muted',
+          state === 'dropped' && 'line-through',
+        )}
+      >
         <span className="sr-only">{words[state]}: </span>
         {shownText(entry.text)}
       </span>

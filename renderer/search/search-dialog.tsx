@@ -1,11 +1,11 @@
 /** Search in all sessions: words in, places out; a hit opens its session at its item (S-96 to S-99). */
 import { Command as List } from 'cmdk'
 import { CircleAlert, Search } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { SearchHit } from '../../preload/contract/routes.ts'
-import { client, failure } from '../state/link.ts'
+import { client } from '../state/link.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { showDialog, showSession } from '../state/window-store.ts'
 import { counted } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
@@ -18,40 +18,27 @@ const pauseMs = 120
 const hitsMax = 100
 const shownOfSession = 3
 
-type Found = { hits: SearchHit[]; partial: boolean }
+const noHits: SearchHit[] = []
 
-const kinds: Record<string, string> = { user: 'You', text: 'Answer', reasoning: 'Reasoning', tool: 'Tool', title: 'Title', notice: 'Notice', error: 'Error' }
-
-function useSearch(query: string): { found: Found | ErrorBody | null; busy: boolean } {
-  const [found, setFound] = useState<Found | ErrorBody | null>(null)
-  const [busy, setBusy] = useState(false)
-  useEffect(() => {
-    if (query === '') {
-      setBusy(false)
-      return setFound(null)
-    }
-    setBusy(true)
-    const ended = new AbortController()
-    const timer = setTimeout(() => {
-      client()
-        .sessions.search({ query, limit: hitsMax }, { signal: ended.signal })
-        .then(setFound, (thrown: unknown) => ended.signal.aborted || setFound(failure(thrown)))
-        .finally(() => ended.signal.aborted || setBusy(false))
-        .catch(() => {})
-    }, pauseMs)
-    return () => {
-      clearTimeout(timer)
-      ended.abort()
-    }
-  }, [query])
-  return { found, busy }
+const kinds: Record<string, string> = {
+  user: 'You',
+  text: 'Answer',
+  reasoning: 'Reasoning',
+  tool: 'Tool',
+  title: 'Title',
+  notice: 'Notice',
+  error: 'Error',
 }
 
 export function SearchDialog() {
   const [text, setText] = useState('')
   const query = text.trim().slice(0, 500)
-  const { found, busy } = useSearch(query)
-  const hits = found && 'hits' in found ? found.hits : []
+  const { answer, error, busy } = useAnswer(
+    query === '' ? null : query,
+    (signal) => client().sessions.search({ query, limit: hitsMax }, { signal }),
+    { pauseMs, keepsLast: true },
+  )
+  const hits = answer?.hits ?? noHits
   const [whole, setWhole] = useState<ReadonlySet<string>>(new Set())
   const groups = useMemo(() => {
     const bySession = new Map<string, SearchHit[]>()
@@ -69,19 +56,33 @@ export function SearchDialog() {
     <Dialog open onOpenChange={() => showDialog(null)} title="Search in all sessions" bare width={720}>
       <List label="Search in all sessions" shouldFilter={false} loop className="flex min-h-0 grow flex-col">
         <div className="flex h-44 shrink-0 items-center gap-8 border-b border-line px-16">
-          {busy ? <Spinner size={15} className="text-muted" /> : <Search size={15} strokeWidth={1.75} aria-hidden className="text-faint" />}
-          <List.Input value={text} onValueChange={setText} placeholder="Search in all sessions" className="h-full min-w-0 grow bg-transparent text-14 outline-none placeholder:text-faint" />
+          {busy ? (
+            <Spinner size={15} className="text-muted" />
+          ) : (
+            <Search size={15} strokeWidth={1.75} aria-hidden className="text-faint" />
+          )}
+          <List.Input
+            value={text}
+            onValueChange={setText}
+            placeholder="Search in all sessions"
+            className="h-full min-w-0 grow bg-transparent text-14 outline-none placeholder:text-faint"
+          />
         </div>
-        <List.List className="min-h-0 grow overflow-y-auto overscroll-contain p-6 [scrollbar-width:thin]">
-          {found && 'code' in found ? (
+        {query === '' && <Hints />}
+        <List.List className="min-h-0 grow overflow-y-auto overscroll-contain p-6 empty:hidden [scrollbar-width:thin]">
+          {error ? (
             <p role="alert" className="flex items-start gap-8 p-12 text-13 text-muted">
               <CircleAlert size={15} strokeWidth={1.75} aria-hidden className="mt-2 shrink-0 text-failed" />
-              {found.message} {found.hint}
+              {error.message} {error.hint}
             </p>
-          ) : query === '' ? (
-            <Hints />
           ) : (
-            !busy && hits.length === 0 && <p className="p-24 text-center text-13 text-muted">Nothing was found. All words must occur in one message.</p>
+            query !== '' &&
+            !busy &&
+            hits.length === 0 && (
+              <p className="p-24 text-center text-13 text-muted">
+                Nothing was found. All words must occur in one message.
+              </p>
+            )
           )}
           {groups.map(([sessionId, all]) => {
             const shown = whole.has(sessionId) ? all : all.slice(0, shownOfSession)
@@ -92,10 +93,19 @@ export function SearchDialog() {
                 className="[&_[cmdk-group-heading]]:truncate [&_[cmdk-group-heading]]:px-10 [&_[cmdk-group-heading]]:pt-10 [&_[cmdk-group-heading]]:pb-4 [&_[cmdk-group-heading]]:text-12 [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-ink"
               >
                 {shown.map((hit, index) => (
-                  <Hit key={`${hit.itemId} ${index}`} id={`${sessionId} ${hit.itemId} ${index}`} hit={hit} onOpen={() => open(hit)} />
+                  <Hit
+                    key={`${hit.itemId} ${index}`}
+                    id={`${sessionId} ${hit.itemId} ${index}`}
+                    hit={hit}
+                    onOpen={() => open(hit)}
+                  />
                 ))}
                 {all.length > shown.length && (
-                  <List.Item value={`more ${sessionId}`} onSelect={() => setWhole(new Set(whole).add(sessionId))} className="flex h-26 cursor-default items-center rounded-6 px-10 text-12 text-accent-ink data-[selected=true]:bg-selected">
+                  <List.Item
+                    value={`more ${sessionId}`}
+                    onSelect={() => setWhole(new Set(whole).add(sessionId))}
+                    className="flex h-26 cursor-default items-center rounded-6 px-10 text-12 text-accent-ink data-[selected=true]:bg-selected"
+                  >
                     All {all.length} in this session
                   </List.Item>
                 )}
@@ -103,9 +113,13 @@ export function SearchDialog() {
             )
           })}
         </List.List>
-        {found && 'partial' in found && found.partial && <p className="border-t border-line px-16 py-6 text-11 text-muted">The index is still catching up; later results may be missing.</p>}
+        {answer?.partial && (
+          <p className="border-t border-line px-16 py-6 text-11 text-muted">
+            The index is still catching up; later results may be missing.
+          </p>
+        )}
         <p role="status" className="sr-only">
-          {query !== '' && !busy && found && 'hits' in found ? counted(hits.length, 'result') : ''}
+          {query !== '' && !busy && answer ? counted(hits.length, 'result') : ''}
         </p>
       </List>
     </Dialog>
@@ -115,7 +129,11 @@ export function SearchDialog() {
 function Hit({ id, hit, onOpen }: { id: string; hit: SearchHit; onOpen: () => void }) {
   const safe = shownText(hit.snippet)
   return (
-    <List.Item value={id} onSelect={onOpen} className="flex cursor-default gap-10 rounded-6 px-10 py-6 text-13 data-[selected=true]:bg-selected">
+    <List.Item
+      value={id}
+      onSelect={onOpen}
+      className="flex cursor-default gap-10 rounded-6 px-10 py-6 text-13 data-[selected=true]:bg-selected"
+    >
       <span className="w-64 shrink-0 pt-1 text-11 text-faint">{kinds[hit.kind] ?? hit.kind}</span>
       <bdi className="line-clamp-2 min-w-0 grow break-words text-muted">
         <Marked text={safe} ranges={safe === hit.snippet ? hit.ranges : []} />

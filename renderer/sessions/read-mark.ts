@@ -33,7 +33,10 @@ export function useReadMark(sessionId: string): void {
     if (!unread || !atEnd || !focused) return
     const timer = setTimeout(() => {
       // A mark that is lost with the connection is made again with the next event.
-      if (!heldUnread.has(sessionId)) client().sessions.markRead({ ...act(), sessionId, seq }).catch(() => {})
+      if (!heldUnread.has(sessionId))
+        client()
+          .sessions.markRead({ ...act(), sessionId, seq })
+          .catch(() => {})
     }, readAfterMs)
     return () => clearTimeout(timer)
   }, [sessionId, unread, atEnd, focused, seq])

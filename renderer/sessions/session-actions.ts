@@ -19,7 +19,10 @@ export function currentWorkspace(): string | null {
   const { workspaces } = useWorkbench.getState()
   const ofSession = sessionId ? (entryOf(sessionId)?.workspace ?? opened.get(sessionId)) : undefined
   if (ofSession) return ofSession
-  return [...workspaces.values()].filter(({ state }) => state === 'present').sort((a, b) => b.openedAt - a.openedAt)[0]?.path ?? null
+  return (
+    [...workspaces.values()].filter(({ state }) => state === 'present').sort((a, b) => b.openedAt - a.openedAt)[0]
+      ?.path ?? null
+  )
 }
 
 /** Folders of sessions made here that are in no list yet, because they have no message (S-3). */
@@ -37,7 +40,9 @@ export async function newSession(workspace: string | null = currentWorkspace()):
 
 /** The composer mounts with the session; the focus goes there once it is on screen. */
 function focusComposerSoon(): void {
-  requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-region="composer"] textarea')?.focus()))
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-region="composer"] textarea')?.focus()),
+  )
 }
 
 /** Opens a folder as a workspace, chosen in the system's own dialog where the host has one, and starts a session in it. */
@@ -103,7 +108,9 @@ export async function pinSession(sessionId: string, pinned: boolean): Promise<vo
 }
 
 export async function archiveSession(sessionId: string, archived: boolean): Promise<void> {
-  const done = await attempt('Could not archive the session', () => client().sessions.archive({ ...act(), sessionId, archived }))
+  const done = await attempt('Could not archive the session', () =>
+    client().sessions.archive({ ...act(), sessionId, archived }),
+  )
   if (!done || !archived) return
   leave(sessionId)
   toast.done('Session archived', { action: { label: 'Undo', onSelect: () => void archiveSession(sessionId, false) } })
@@ -111,7 +118,9 @@ export async function archiveSession(sessionId: string, archived: boolean): Prom
 
 export async function markUnread(sessionId: string): Promise<void> {
   holdUnread(sessionId)
-  await attempt('Could not mark the session', () => client().sessions.markRead({ ...act(), sessionId, seq: 0, unread: true }))
+  await attempt('Could not mark the session', () =>
+    client().sessions.markRead({ ...act(), sessionId, seq: 0, unread: true }),
+  )
 }
 
 /** Deletes; asks only for a running or pinned session (S-53), since it can be undone. */
@@ -120,7 +129,10 @@ export async function deleteSession(sessionId: string): Promise<void> {
   if (entry && (entry.runningSince !== null || entry.pinnedAt !== null)) {
     const yes = await ask({
       title: `Delete "${entry.title}"?`,
-      description: entry.runningSince === null ? 'It is pinned. It can be restored for 7 days.' : 'Its turn still runs and is stopped. The session can be restored for 7 days.',
+      description:
+        entry.runningSince === null
+          ? 'It is pinned. It can be restored for 7 days.'
+          : 'Its turn still runs and is stopped. The session can be restored for 7 days.',
       confirm: 'Delete session',
       danger: true,
     })
@@ -129,7 +141,10 @@ export async function deleteSession(sessionId: string): Promise<void> {
   const done = await attempt('Could not delete the session', () => client().sessions.delete({ ...act(), sessionId }))
   if (!done) return
   leave(sessionId)
-  toast.note('Session deleted', { lasts: undoDeleteMs, action: { label: 'Undo', onSelect: () => void restore(sessionId) } })
+  toast.note('Session deleted', {
+    lasts: undoDeleteMs,
+    action: { label: 'Undo', onSelect: () => void restore(sessionId) },
+  })
 }
 
 async function restore(sessionId: string): Promise<void> {

@@ -37,12 +37,17 @@ export function folderLabels(paths: Iterable<string>): Map<string, string> {
 }
 
 /** Rows to show. `collapsed` holds keys of folded groups; a filter unfolds all, since what was searched must be seen. */
-export function sessionRows(entries: Iterable<Entry>, options: { collapsed: ReadonlySet<string>; filter?: string; grouping?: Grouping; workspaces?: Iterable<string> }): ListRow[] {
+export function sessionRows(
+  entries: Iterable<Entry>,
+  options: { collapsed: ReadonlySet<string>; filter?: string; grouping?: Grouping; workspaces?: Iterable<string> },
+): ListRow[] {
   const filter = options.filter?.trim().toLocaleLowerCase() ?? ''
   const shown: Entry[] = []
   for (const entry of entries) if (filter === '' || entry.title.toLocaleLowerCase().includes(filter)) shown.push(entry)
   if (options.grouping === 'time') {
-    return shown.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1)).map((entry) => ({ kind: 'entry', entry }))
+    return shown
+      .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
+      .map((entry) => ({ kind: 'entry', entry }))
   }
   const groups = new Map<string, Entry[]>()
   for (const entry of shown) {
@@ -52,13 +57,22 @@ export function sessionRows(entries: Iterable<Entry>, options: { collapsed: Read
   }
   // An opened workspace without sessions is a place to start one; while filtering it would only be in the way.
   if (filter === '') for (const path of options.workspaces ?? []) if (!groups.has(path)) groups.set(path, [])
-  const newest = new Map([...groups].map(([path, list]) => [path, list.reduce((time, entry) => Math.max(time, entry.updatedAt), 0)]))
+  const newest = new Map(
+    [...groups].map(([path, list]) => [path, list.reduce((time, entry) => Math.max(time, entry.updatedAt), 0)]),
+  )
   const ordered = [...groups].sort(([a], [b]) => (newest.get(b) ?? 0) - (newest.get(a) ?? 0) || (a < b ? -1 : 1))
   const labels = folderLabels(groups.keys())
   const rows: ListRow[] = []
   for (const [path, list] of ordered) {
     const collapsed = filter === '' && options.collapsed.has(path)
-    rows.push({ kind: 'group', key: path, label: labels.get(path) ?? path, workspace: path, count: list.length, collapsed })
+    rows.push({
+      kind: 'group',
+      key: path,
+      label: labels.get(path) ?? path,
+      workspace: path,
+      count: list.length,
+      collapsed,
+    })
     if (!collapsed) for (const entry of list.sort(later)) rows.push({ kind: 'entry', entry })
   }
   return rows

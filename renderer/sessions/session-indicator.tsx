@@ -26,7 +26,12 @@ export const indicatorWords: Record<Indicator, string> = {
   none: '',
 }
 
-const tones: Partial<Record<Indicator, Tone>> = { needs_you: 'needs', interrupted: 'needs', failed: 'failed', waiting: 'neutral' }
+const tones: Partial<Record<Indicator, Tone>> = {
+  needs_you: 'needs',
+  interrupted: 'needs',
+  failed: 'failed',
+  waiting: 'neutral',
+}
 
 /** The mark before a title. Its words stand at the other end of the row, so it is silent itself. */
 export function IndicatorMark({ indicator }: { indicator: Indicator }) {

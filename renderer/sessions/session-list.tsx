@@ -1,13 +1,30 @@
 /** The left pane: every session there is, grouped by workspace; virtualised, so that ten thousand are as quick as ten. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { FolderOpen, ListFilter, MessagesSquare, Search, Settings2, SquarePen, X } from 'lucide-react'
-import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  useDeferredValue,
+  useEffect,
+  useEffectEvent,
+  useImperativeHandle,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { useZoom } from '../app/appearance.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { showDialog, showSession, useWindow } from '../state/window-store.ts'
-import { loadArchived, reloadEntries, useWorkbench } from '../state/workbench-store.ts'
+import { loadArchived, reloadEntries, useEntries, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
-import { DropdownMenu, DropdownMenuCheckItem, DropdownMenuLabel, DropdownMenuRadio, DropdownMenuSeparator } from '../ui/dropdown-menu.tsx'
+import {
+  DropdownMenu,
+  DropdownMenuCheckItem,
+  DropdownMenuLabel,
+  DropdownMenuRadio,
+  DropdownMenuSeparator,
+} from '../ui/dropdown-menu.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
@@ -20,15 +37,19 @@ const rowHeight = { group: 32, entry: 30 }
 const rowKey = (row: ListRow) => (row.kind === 'group' ? row.key : row.entry.id)
 
 function useRows(filter: string, archived: boolean): ListRow[] {
-  const rev = useWorkbench(({ entriesRev }) => entriesRev)
+  const all = useEntries()
   const workspaces = useWorkbench((state) => state.workspaces)
   const collapsed = usePreference('list.collapsed')
   const grouping = usePreference('list.grouping')
   return useMemo(() => {
-    const entries = [...useWorkbench.getState().entries.values()].filter(({ archivedAt }) => (archivedAt !== null) === archived)
-    return sessionRows(entries, { collapsed: new Set(collapsed), filter, grouping, workspaces: archived ? [] : workspaces.keys() })
-    // `rev` stands for the content of `entries`, which is filled in place.
-  }, [rev, workspaces, collapsed, grouping, filter, archived])
+    const entries = all.filter(({ archivedAt }) => (archivedAt !== null) === archived)
+    return sessionRows(entries, {
+      collapsed: new Set(collapsed),
+      filter,
+      grouping,
+      workspaces: archived ? [] : workspaces.keys(),
+    })
+  }, [all, workspaces, collapsed, grouping, filter, archived])
 }
 
 export function SessionList() {
@@ -45,7 +66,13 @@ export function SessionList() {
         <ListOptions archived={archived} onArchived={setArchived} />
       </div>
       {typeof loading === 'object' ? (
-        <ErrorState what="Could not load the sessions" message={loading.message} hint={loading.hint} code={loading.code} onRetry={reloadEntries} />
+        <ErrorState
+          what="Could not load the sessions"
+          message={loading.message}
+          hint={loading.hint}
+          code={loading.code}
+          onRetry={reloadEntries}
+        />
       ) : loading === 'loading' && rows.length === 0 ? (
         <Skeleton label="Loading sessions" lines={[0.4, 0.8, 0.7, 0.85, 0.5, 0.75]} />
       ) : rows.length === 0 ? (
@@ -57,7 +84,15 @@ export function SessionList() {
   )
 }
 
-function FilterField({ value, onChange, onDown }: { value: string; onChange: (value: string) => void; onDown: () => void }) {
+function FilterField({
+  value,
+  onChange,
+  onDown,
+}: {
+  value: string
+  onChange: (value: string) => void
+  onDown: () => void
+}) {
   return (
     <div className="flex h-26 min-w-0 grow items-center gap-6 rounded-6 bg-hover px-8 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-focus">
       <Search size={13} strokeWidth={1.75} aria-hidden className="shrink-0 text-faint" />
@@ -81,7 +116,9 @@ function FilterField({ value, onChange, onDown }: { value: string; onChange: (va
         }}
         className="h-full min-w-0 grow bg-transparent text-12 outline-none"
       />
-      {value !== '' && <IconButton icon={X} label="Clear the filter" size="small" className="-mr-6" onClick={() => onChange('')} />}
+      {value !== '' && (
+        <IconButton icon={X} label="Clear the filter" size="small" className="-mr-6" onClick={() => onChange('')} />
+      )}
     </div>
   )
 }
@@ -114,9 +151,37 @@ function ListOptions({ archived, onArchived }: { archived: boolean; onArchived: 
 }
 
 function NoSessions({ filter, archived, onClear }: { filter: string; archived: boolean; onClear: () => void }) {
-  if (filter !== '') return <EmptyState title="No session has that title" detail="Search looks inside of all sessions." action={<><Button size="small" onClick={() => showDialog({ kind: 'search' })}>Search inside</Button><Button size="small" variant="ghost" onClick={onClear}>Clear</Button></>} />
-  if (archived) return <EmptyState title="Nothing is archived" detail="Archived sessions leave the list and stay searchable." />
-  return <EmptyState icon={MessagesSquare} title="Sessions appear here" detail="Open a folder to start the first one." action={<Button size="small" onClick={() => void openFolder()}>Open folder</Button>} />
+  if (filter !== '')
+    return (
+      <EmptyState
+        title="No session has that title"
+        detail="Search looks inside of all sessions."
+        action={
+          <>
+            <Button size="small" onClick={() => showDialog({ kind: 'search' })}>
+              Search inside
+            </Button>
+            <Button size="small" variant="ghost" onClick={onClear}>
+              Clear
+            </Button>
+          </>
+        }
+      />
+    )
+  if (archived)
+    return <EmptyState title="Nothing is archived" detail="Archived sessions leave the list and stay searchable." />
+  return (
+    <EmptyState
+      icon={MessagesSquare}
+      title="Sessions appear here"
+      detail="Open a folder to start the first one."
+      action={
+        <Button size="small" onClick={() => void openFolder()}>
+          Open folder
+        </Button>
+      }
+    />
+  )
 }
 
 interface Rows {
@@ -127,13 +192,17 @@ function VirtualRows({ rows, ref }: { rows: ListRow[]; ref: React.Ref<Rows> }) {
   const scroller = useRef<HTMLDivElement>(null)
   const sessionId = useWindow((state) => state.sessionId)
   const grouping = usePreference('list.grouping')
+  const zoom = useZoom()
   /** The row Tab reaches, by key so that it survives rows coming and going. */
   const [active, setActive] = useState<string | null>(sessionId)
-  const activeIndex = Math.max(0, rows.findIndex((row) => rowKey(row) === active))
+  const activeIndex = Math.max(
+    0,
+    rows.findIndex((row) => rowKey(row) === active),
+  )
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => rowHeight[rows[index]?.kind ?? 'entry'],
+    estimateSize: (index) => rowHeight[rows[index]?.kind ?? 'entry'] * zoom,
     getItemKey: (index) => rowKey(rows[index]!),
     overscan: 12,
     // The row with the focus is never unmounted (S-147 holds for lists too).
@@ -141,16 +210,23 @@ function VirtualRows({ rows, ref }: { rows: ListRow[]; ref: React.Ref<Rows> }) {
       const from = Math.max(0, startIndex - overscan)
       const to = Math.min(count - 1, endIndex + overscan)
       const shown = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-      return activeIndex < from ? [activeIndex, ...shown] : activeIndex > to && activeIndex < count ? [...shown, activeIndex] : shown
+      return activeIndex < from
+        ? [activeIndex, ...shown]
+        : activeIndex > to && activeIndex < count
+          ? [...shown, activeIndex]
+          : shown
     },
   })
 
-  useEffect(() => {
-    if (sessionId === null) return
-    setActive(sessionId)
-    const index = rows.findIndex((row) => rowKey(row) === sessionId)
+  useLayoutEffect(() => virtual.measure(), [zoom, virtual])
+  const showCurrent = useEffectEvent((id: string) => {
+    setActive(id)
+    const index = rows.findIndex((row) => rowKey(row) === id)
     if (index >= 0) virtual.scrollToIndex(index, { align: 'auto' })
-    // Only when another session is shown: not whenever the list moves under the person.
+  })
+  // Only when another session is shown: not whenever the list moves under the person.
+  useEffect(() => {
+    if (sessionId !== null) showCurrent(sessionId)
   }, [sessionId])
 
   const focusRow = (index: number) => {
@@ -158,24 +234,34 @@ function VirtualRows({ rows, ref }: { rows: ListRow[]; ref: React.Ref<Rows> }) {
     if (!row) return
     setActive(rowKey(row))
     virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' })
-    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(rowKey(row))}"]`)?.focus())
+    requestAnimationFrame(() =>
+      scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(rowKey(row))}"]`)?.focus(),
+    )
   }
-  if (typeof ref === 'object' && ref !== null) ref.current = { focusFirst: () => focusRow(rows.findIndex((row) => row.kind === 'entry')) }
+  useImperativeHandle(ref, () => ({ focusFirst: () => focusRow(rows.findIndex((row) => row.kind === 'entry')) }))
 
-  const onKeyDown = (event: KeyboardEvent) => {
-    const target = event.target as HTMLElement
-    if (target.dataset['row'] === undefined || event.ctrlKey || event.metaKey || event.altKey) return
-    const index = rows.findIndex((row) => rowKey(row) === target.dataset['row'])
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const index = rows.findIndex((row) => rowKey(row) === event.currentTarget.dataset['row'])
     const row = rows[index]
     if (!row) return
-    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 300) / rowHeight.entry) - 1)
-    const steps: Record<string, number> = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: rows.length - 1, PageDown: index + page, PageUp: index - page }
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 300) / (rowHeight.entry * zoom)) - 1)
+    const steps: Record<string, number> = {
+      ArrowDown: index + 1,
+      ArrowUp: index - 1,
+      Home: 0,
+      End: rows.length - 1,
+      PageDown: index + page,
+      PageUp: index - page,
+    }
     const to = steps[event.key]
     if (to !== undefined) focusRow(to)
     else if (row.kind === 'group' && event.key === 'ArrowLeft') toggleGroup(row.key, true)
     else if (row.kind === 'group' && event.key === 'ArrowRight') toggleGroup(row.key, false)
-    else if (row.kind === 'entry' && event.key === 'ArrowLeft') focusRow(rows.findLastIndex((other, at) => at < index && other.kind === 'group'))
-    else if (row.kind === 'entry' && event.key === 'F2') useWindow.setState({ renaming: { sessionId: row.entry.id, place: 'list' } })
+    else if (row.kind === 'entry' && event.key === 'ArrowLeft')
+      focusRow(rows.findLastIndex((other, at) => at < index && other.kind === 'group'))
+    else if (row.kind === 'entry' && event.key === 'F2')
+      useWindow.setState({ renaming: { sessionId: row.entry.id, place: 'list' } })
     else if (row.kind === 'entry' && event.key === 'Delete') void deleteSession(row.entry.id)
     else return
     event.preventDefault()
@@ -183,16 +269,29 @@ function VirtualRows({ rows, ref }: { rows: ListRow[]; ref: React.Ref<Rows> }) {
   }
 
   return (
-    <div ref={scroller} onKeyDown={onKeyDown} onFocus={(event) => setActive((event.target as HTMLElement).dataset['row'] ?? active)} className="min-h-0 grow overflow-y-auto overscroll-contain pb-8 [scrollbar-width:thin]">
+    <div ref={scroller} className="min-h-0 grow overflow-y-auto overscroll-contain pb-8 [scrollbar-width:thin]">
       <div role="list" aria-label="Sessions" className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, key, start, size }) => {
           const row = rows[index]!
           return (
-            <div key={key} role="listitem" aria-posinset={index + 1} aria-setsize={rows.length} className="absolute inset-x-0 top-0" style={{ height: size, transform: `translateY(${start}px)` }}>
+            <div
+              key={key}
+              role="listitem"
+              aria-posinset={index + 1}
+              aria-setsize={rows.length}
+              className="absolute inset-x-0 top-0"
+              style={{ height: size, transform: `translateY(${start}px)` }}
+            >
               {row.kind === 'group' ? (
-                <WorkspaceRow row={row} focusable={index === activeIndex} />
+                <WorkspaceRow row={row} focusable={index === activeIndex} onKeyDown={onKeyDown} />
               ) : (
-                <SessionRow entry={row.entry} current={row.entry.id === sessionId} focusable={index === activeIndex} filed={grouping === 'workspace'} />
+                <SessionRow
+                  entry={row.entry}
+                  current={row.entry.id === sessionId}
+                  focusable={index === activeIndex}
+                  filed={grouping === 'workspace'}
+                  onKeyDown={onKeyDown}
+                />
               )}
             </div>
           )
@@ -209,7 +308,12 @@ export function SessionListHeader() {
   const searchKeys = useCommandKeys('search.sessions')
   return (
     <div className="flex items-center gap-2">
-      <IconButton icon={Search} label="Search in all sessions" keys={searchKeys} onClick={() => showDialog({ kind: 'search' })} />
+      <IconButton
+        icon={Search}
+        label="Search in all sessions"
+        keys={searchKeys}
+        onClick={() => showDialog({ kind: 'search' })}
+      />
       <IconButton icon={FolderOpen} label="Open folder" keys={openKeys} onClick={() => void openFolder()} />
       <IconButton icon={SquarePen} label="New session" keys={newKeys} onClick={() => void newSession()} />
     </div>
@@ -221,7 +325,12 @@ export function SessionListFooter() {
   const keys = useCommandKeys('settings.open')
   return (
     <div className="flex shrink-0 items-center justify-between border-t border-line px-6 py-4">
-      <Button variant="ghost" size="small" onClick={() => showDialog({ kind: 'settings', page: 'general' })} title={keys}>
+      <Button
+        variant="ghost"
+        size="small"
+        onClick={() => showDialog({ kind: 'settings', page: 'general' })}
+        title={keys}
+      >
         <Settings2 size={14} strokeWidth={1.75} aria-hidden />
         Settings
       </Button>

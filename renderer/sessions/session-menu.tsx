@@ -4,12 +4,29 @@ import type { Entry } from '../../preload/contract/session.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { useWindow } from '../state/window-store.ts'
 import type { MenuItemProps } from '../ui/dropdown-menu.tsx'
-import { archiveSession, copySessionLink, deleteSession, exportSession, markUnread, pinSession } from './session-actions.ts'
+import {
+  archiveSession,
+  copySessionLink,
+  deleteSession,
+  exportSession,
+  markUnread,
+  pinSession,
+} from './session-actions.ts'
 
 type Item = (props: MenuItemProps) => ReactNode
 
 /** What can be done to a session (S-53), for the context menu and for the button that opens the same. */
-export function SessionMenu({ entry, place, Item, Separator }: { entry: Entry; place: 'list' | 'title'; Item: Item; Separator: () => ReactNode }) {
+export function SessionMenu({
+  entry,
+  place,
+  Item,
+  Separator,
+}: {
+  entry: Entry
+  place: 'list' | 'title'
+  Item: Item
+  Separator: () => ReactNode
+}) {
   const renameKeys = useCommandKeys('session.rename')
   const { id } = entry
   const pinned = entry.pinnedAt !== null
@@ -17,7 +34,11 @@ export function SessionMenu({ entry, place, Item, Separator }: { entry: Entry; p
   return (
     <>
       {/* After the menu has given the focus back, or the field would lose it at once. */}
-      <Item icon={PenLine} keys={renameKeys} onSelect={() => setTimeout(() => useWindow.setState({ renaming: { sessionId: id, place } }), 50)}>
+      <Item
+        icon={PenLine}
+        keys={renameKeys}
+        onSelect={() => setTimeout(() => useWindow.setState({ renaming: { sessionId: id, place } }), 50)}
+      >
         Rename
       </Item>
       <Item icon={pinned ? PinOff : Pin} onSelect={() => void pinSession(id, !pinned)}>

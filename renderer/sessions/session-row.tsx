@@ -1,5 +1,5 @@
 import { ChevronRight, Ellipsis, FolderSearch, Plus } from 'lucide-react'
-import { memo } from 'react'
+import { type KeyboardEvent, memo } from 'react'
 import type { Entry } from '../../preload/contract/session.ts'
 import { prefer, usePreferences } from '../state/preferences.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
@@ -17,33 +17,62 @@ import { SessionMenu } from './session-menu.tsx'
 import { TitleField } from './title-field.tsx'
 
 /** `focusable` is the one row that Tab reaches; the arrow keys move it. */
-type RowProps = { focusable: boolean }
+type RowProps = { focusable: boolean; onKeyDown: (event: KeyboardEvent<HTMLElement>) => void }
 
-export const SessionRow = memo(function SessionRow({ entry, focusable, current, filed }: RowProps & { entry: Entry; current: boolean; filed: boolean }) {
+export const SessionRow = memo(function SessionRow({
+  entry,
+  focusable,
+  current,
+  filed,
+  onKeyDown,
+}: RowProps & { entry: Entry; current: boolean; filed: boolean }) {
   const renaming = useWindow(({ renaming }) => renaming?.place === 'list' && renaming.sessionId === entry.id)
   const title = shownText(entry.title) || 'Untitled'
   const strong = entry.indicator === 'unread' || entry.indicator === 'needs_you'
   return (
-    <ContextMenu items={<SessionMenu entry={entry} place="list" Item={ContextMenuItem} Separator={ContextMenuSeparator} />}>
-      <div className={classNames('group relative mx-6 flex h-30 items-center rounded-6', current ? 'bg-selected' : 'hover:bg-hover')}>
+    <ContextMenu
+      items={<SessionMenu entry={entry} place="list" Item={ContextMenuItem} Separator={ContextMenuSeparator} />}
+    >
+      <div
+        className={classNames(
+          'group relative mx-6 flex h-30 items-center rounded-6',
+          current ? 'bg-selected' : 'hover:bg-hover',
+        )}
+      >
         {renaming ? (
           <div className={classNames('flex grow items-center gap-6 pr-6', filed ? 'pl-22' : 'pl-8')}>
-            <TitleField sessionId={entry.id} title={entry.title} className="h-24 text-13" onDone={() => useWindow.setState({ renaming: null })} />
+            <TitleField
+              sessionId={entry.id}
+              title={entry.title}
+              className="h-24 text-13"
+              onDone={() => useWindow.setState({ renaming: null })}
+            />
           </div>
         ) : (
           <button
             type="button"
             data-row={entry.id}
             tabIndex={focusable ? 0 : -1}
+            onKeyDown={onKeyDown}
             {...(focusable ? { 'data-region-focus': '' } : {})}
             aria-current={current || undefined}
-            title={[title, entry.preview && shownText(entry.preview).slice(0, 200), entry.workspace, entry.model].filter(Boolean).join('\n')}
+            title={[title, entry.preview && shownText(entry.preview).slice(0, 200), entry.workspace, entry.model]
+              .filter(Boolean)
+              .join('\n')}
             onClick={() => showSession(entry.id)}
             onDoubleClick={() => useWindow.setState({ renaming: { sessionId: entry.id, place: 'list' } })}
-            className={classNames('ring-inside flex h-full min-w-0 grow items-center gap-6 rounded-6 pr-8 text-left', filed ? 'pl-6' : 'pl-8')}
+            className={classNames(
+              'ring-inside flex h-full min-w-0 grow items-center gap-6 rounded-6 pr-8 text-left',
+              filed ? 'pl-6' : 'pl-8',
+            )}
           >
             <IndicatorMark indicator={entry.indicator} />
-            <span className={classNames('min-w-0 grow truncate text-13', strong ? 'font-medium text-ink' : current ? 'text-ink' : 'text-muted group-hover:text-ink')}>
+            <span
+              className={classNames(
+                'min-w-0 grow truncate text-13',
+                strong ? 'font-medium text-ink' : current ? 'text-ink' : 'text-muted group-hover:text-ink',
+              )}
+            >
               <bdi>{title}</bdi>
             </span>
             <span className="group-focus-within:group-hover:opacity-0 group-hover:opacity-0 group-has-[[data-state=open]]:opacity-0">
@@ -53,7 +82,10 @@ export const SessionRow = memo(function SessionRow({ entry, focusable, current, 
         )}
         {!renaming && (
           <span className="absolute right-4 opacity-0 group-hover:opacity-100 focus-within:opacity-100 has-[[data-state=open]]:opacity-100">
-            <DropdownMenu align="end" trigger={<IconButton icon={Ellipsis} label={`More for ${title}`} size="small" tabIndex={-1} />}>
+            <DropdownMenu
+              align="end"
+              trigger={<IconButton icon={Ellipsis} label={`More for ${title}`} size="small" tabIndex={-1} />}
+            >
               <SessionMenu entry={entry} place="list" Item={DropdownMenuItem} Separator={DropdownMenuSeparator} />
             </DropdownMenu>
           </span>
@@ -69,8 +101,10 @@ export function toggleGroup(key: string, collapsed: boolean): void {
 }
 
 /** A workspace above its sessions: folds them, starts another, and says when its folder is gone (S-54). */
-export function WorkspaceRow({ row, focusable }: RowProps & { row: GroupRow }) {
-  const missing = useWorkbench(({ workspaces }) => row.workspace !== null && workspaces.get(row.workspace)?.state === 'missing')
+export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: GroupRow }) {
+  const missing = useWorkbench(
+    ({ workspaces }) => row.workspace !== null && workspaces.get(row.workspace)?.state === 'missing',
+  )
   const label = shownText(row.label)
   const { workspace } = row
   return (
@@ -84,7 +118,10 @@ export function WorkspaceRow({ row, focusable }: RowProps & { row: GroupRow }) {
             Folder moved…
           </ContextMenuItem>
           <ContextMenuSeparator />
-          <ContextMenuItem disabled={row.count > 0} onSelect={() => workspace !== null && void forgetWorkspace(workspace)}>
+          <ContextMenuItem
+            disabled={row.count > 0}
+            onSelect={() => workspace !== null && void forgetWorkspace(workspace)}
+          >
             Remove from the list
           </ContextMenuItem>
         </>
@@ -96,25 +133,42 @@ export function WorkspaceRow({ row, focusable }: RowProps & { row: GroupRow }) {
             type="button"
             data-row={row.key}
             tabIndex={focusable ? 0 : -1}
+            onKeyDown={onKeyDown}
             {...(focusable ? { 'data-region-focus': '' } : {})}
             aria-expanded={!row.collapsed}
             title={workspace ?? undefined}
             onClick={() => toggleGroup(row.key, !row.collapsed)}
             className="ring-inside flex h-full min-w-0 grow items-center gap-6 rounded-6 pr-4 pl-6 text-left text-12 font-medium text-muted hover:text-ink"
           >
-            <ChevronRight size={12} strokeWidth={2} aria-hidden className={classNames('shrink-0 text-faint transition-transform', !row.collapsed && 'rotate-90')} />
+            <ChevronRight
+              size={12}
+              strokeWidth={2}
+              aria-hidden
+              className={classNames('shrink-0 text-faint transition-transform', !row.collapsed && 'rotate-90')}
+            />
             <span className="truncate">
               <bdi>{label}</bdi>
             </span>
             {row.collapsed && <span className="figures text-11 font-normal text-faint">{row.count}</span>}
           </button>
           {missing ? (
-            <Button variant="ghost" size="small" className="text-needs" onClick={() => workspace !== null && void locateFolder(workspace)}>
+            <Button
+              variant="ghost"
+              size="small"
+              className="text-needs"
+              onClick={() => workspace !== null && void locateFolder(workspace)}
+            >
               Folder missing · Locate
             </Button>
           ) : (
             <span className="opacity-0 group-hover:opacity-100 focus-within:opacity-100">
-              <IconButton icon={Plus} label={`New session in ${label}`} size="small" tabIndex={-1} onClick={() => void newSession(workspace)} />
+              <IconButton
+                icon={Plus}
+                label={`New session in ${label}`}
+                size="small"
+                tabIndex={-1}
+                onClick={() => void newSession(workspace)}
+              />
             </span>
           )}
         </div>

@@ -1,4 +1,5 @@
 import { useRef } from 'react'
+import { focusOnMount } from '../app/focus-on-mount.ts'
 import { classNames } from '../ui/class-names.ts'
 import { renameSession, titleLimit } from './session-actions.ts'
 
@@ -21,7 +22,7 @@ export function TitleField({ sessionId, title, className, onDone }: TitleFieldPr
   }
   return (
     <input
-      autoFocus
+      ref={focusOnMount}
       aria-label="Session title"
       defaultValue={title}
       maxLength={titleLimit}
@@ -35,7 +36,10 @@ export function TitleField({ sessionId, title, className, onDone }: TitleFieldPr
       }}
       onClick={(event) => event.stopPropagation()}
       onDoubleClick={(event) => event.stopPropagation()}
-      className={classNames('min-w-0 grow rounded-4 border border-line-control bg-field px-4 text-ink outline-2 -outline-offset-1 outline-focus select-text', className)}
+      className={classNames(
+        'min-w-0 grow rounded-4 border border-line-control bg-field px-4 text-ink outline-2 -outline-offset-1 outline-focus select-text',
+        className,
+      )}
     />
   )
 }

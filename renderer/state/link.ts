@@ -20,7 +20,15 @@ export interface Link {
    * lost connection. A frame is taken once its handler is done; the next waits for it. `opened` runs once each opening
    * stands, before its first frame: what was read before may have gaps.
    */
-  read<Frame>(open: (stream: string, signal: AbortSignal) => Promise<AsyncIterable<Frame>>, handlers: { frame: (frame: Frame) => void | Promise<void>; opened?: () => void; failed?: (error: ErrorBody) => void }, signal: AbortSignal): void
+  read<Frame>(
+    open: (stream: string, signal: AbortSignal) => Promise<AsyncIterable<Frame>>,
+    handlers: {
+      frame: (frame: Frame) => void | Promise<void>
+      opened?: () => void
+      failed?: (error: ErrorBody) => void
+    },
+    signal: AbortSignal,
+  ): void
 }
 
 let current: Link | undefined

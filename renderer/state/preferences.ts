@@ -37,6 +37,10 @@ const shared = ['list.collapsed', 'list.grouping', 'palette.recent', 'models.rec
 
 export const usePreferences = create<Preferences>()(() => defaultPreferences)
 
+export function preferences(): Preferences {
+  return usePreferences.getState()
+}
+
 export function usePreference<Key extends keyof Preferences>(key: Key): Preferences[Key] {
   return usePreferences((preferences) => preferences[key])
 }

@@ -91,6 +91,10 @@ export function applyWorkbenchEvent(event: WorkbenchEvent): void {
     case 'models.changed':
       void loadProviders()
       return
+    case 'notification.put':
+    case 'notification.removed':
+    case 'preferences.changed':
+      return
     case 'host.changed':
       setState({ host: event })
       return
@@ -112,7 +116,9 @@ async function loadLists(from: Client): Promise<void> {
   await Promise.all([
     put(from.host.info(), (info) => setState({ info })),
     put(from.settings.get(), (settings) => setState({ settings })),
-    put(from.workspaces.list(), (list) => setState({ workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) })),
+    put(from.workspaces.list(), (list) =>
+      setState({ workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) }),
+    ),
     put(from.approvals.rules(), (rules) => setState({ rules })),
     put(from.terminals.list(), (list) => setState({ terminals: list.sort((a, b) => (a.id < b.id ? -1 : 1)) })),
     loadProviders(),
@@ -127,7 +133,11 @@ async function loadEntries(from: Client, archived: boolean): Promise<void> {
   let before: { updatedAt: number; id: string } | undefined
   try {
     for (;;) {
-      const { entries, more } = await from.sessions.list({ limit: listPageMax, ...(archived ? { archived } : {}), ...(before ? { before } : {}) })
+      const { entries, more } = await from.sessions.list({
+        limit: listPageMax,
+        ...(archived ? { archived } : {}),
+        ...(before ? { before } : {}),
+      })
       const state = getState()
       for (const entry of entries) {
         listed.add(entry.id)
@@ -139,7 +149,8 @@ async function loadEntries(from: Client, archived: boolean): Promise<void> {
       before = { updatedAt: last.updatedAt, id: last.id }
     }
     const { entries } = getState()
-    for (const [id, entry] of entries) if ((entry.archivedAt !== null) === archived && !listed.has(id) && !touched.has(id)) entries.delete(id)
+    for (const [id, entry] of entries)
+      if ((entry.archivedAt !== null) === archived && !listed.has(id) && !touched.has(id)) entries.delete(id)
     setState((state) => ({ entriesRev: state.entriesRev + 1, ...(archived ? { archivedLoaded: true } : {}) }))
   } catch (thrown) {
     if (getState().entries.size === 0) setState({ entriesLoading: failure(thrown) })
@@ -203,6 +214,19 @@ export async function changeSettings(settings: Partial<Settings>): Promise<void>
 
 export function useEntry(id: string | null): Entry | undefined {
   return useWorkbench((state) => (id === null ? undefined : state.entries.get(id)))
+}
+
+let list: { rev: number; of: Map<string, Entry>; entries: readonly Entry[] } | undefined
+
+/** All entries known, archived ones too; the same array until one changes. */
+export function entryList({ entries, entriesRev }: WorkbenchState = getState()): readonly Entry[] {
+  if (list?.rev !== entriesRev || list.of !== entries)
+    list = { rev: entriesRev, of: entries, entries: [...entries.values()] }
+  return list.entries
+}
+
+export function useEntries(): readonly Entry[] {
+  return useWorkbench(entryList)
 }
 
 export function useSetting<Key extends keyof Settings>(key: Key): Settings[Key] {

@@ -20,7 +20,7 @@ export function copiedText(selection: string): string {
 /** Text in pieces that fit a request, never splitting a surrogate pair. */
 export function pieces(text: string, most = 64 * 1024): string[] {
   const parts: string[] = []
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + most)
     const last = text.charCodeAt(end - 1)
     if (end < text.length && last >= 0xd800 && last < 0xdc00) end -= 1

@@ -8,7 +8,8 @@ export interface PathPlace {
   to: number
 }
 
-const place = /(?<![\w/:.@-])((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?::(\d{1,7})(?::\d{1,5})?|\((\d{1,7})(?:,\d{1,5})?\))?/g
+const place =
+  /(?<![\w/:.@-])((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?::(\d{1,7})(?::\d{1,5})?|\((\d{1,7})(?:,\d{1,5})?\))?/g
 const candidatesMax = 12
 
 export function pathPlaces(line: string): PathPlace[] {
@@ -19,7 +20,12 @@ export function pathPlaces(line: string): PathPlace[] {
     // Part of a web address, which is a link of its own.
     if (/[a-z][a-z0-9+.-]*:\/\/\S*$/i.test(line.slice(0, match.index))) continue
     const number = colon ?? paren
-    found.push({ path, ...(number === undefined ? {} : { line: Number(number) }), from: match.index, to: match.index + text.length })
+    found.push({
+      path,
+      ...(number === undefined ? {} : { line: Number(number) }),
+      from: match.index,
+      to: match.index + text.length,
+    })
   }
   return found
 }

@@ -36,7 +36,12 @@ function openTarget(workspace: string, url: string): void {
 }
 
 /** `onLink` hears what the pointer is over, so that the true target can be shown (Z-191). */
-export function createScreen(element: HTMLElement, workspace: string, zoom: number, onLink: (target: string | null) => void): Screen {
+export function createScreen(
+  element: HTMLElement,
+  workspace: string,
+  zoom: number,
+  onLink: (target: string | null) => void,
+): Screen {
   const { settings } = useWorkbench.getState()
   const term = new Terminal({
     allowProposedApi: true,
@@ -59,7 +64,10 @@ export function createScreen(element: HTMLElement, workspace: string, zoom: numb
   })
   const fit = new FitAddon()
   const search = new SearchAddon({ highlightLimit: 1_000 })
-  const links = new WebLinksAddon((event, url) => void (withModifier(event) && openLink(url)), { hover: (_event, url) => onLink(url), leave: () => onLink(null) })
+  const links = new WebLinksAddon((event, url) => void (withModifier(event) && openLink(url)), {
+    hover: (_event, url) => onLink(url),
+    leave: () => onLink(null),
+  })
   for (const addon of [fit, search, links, new Unicode11Addon()]) term.loadAddon(addon)
   term.unicode.activeVersion = '11'
   guardSequences(term)
@@ -105,14 +113,24 @@ function drawWithGpu(term: Terminal): void {
  */
 function guardSequences(term: Terminal): void {
   const silent = () => true
-  for (const id of [{ final: 'c' }, { prefix: '>', final: 'c' }, { prefix: '=', final: 'c' }, { final: 'n' }, { prefix: '?', final: 'n' }, { intermediates: '$', final: 'p' }, { prefix: '?', intermediates: '$', final: 'p' }, { prefix: '>', final: 'q' }]) {
+  for (const id of [
+    { final: 'c' },
+    { prefix: '>', final: 'c' },
+    { prefix: '=', final: 'c' },
+    { final: 'n' },
+    { prefix: '?', final: 'n' },
+    { intermediates: '$', final: 'p' },
+    { prefix: '?', intermediates: '$', final: 'p' },
+    { prefix: '>', final: 'q' },
+  ]) {
     term.parser.registerCsiHandler(id, silent)
   }
   term.parser.registerDcsHandler({ intermediates: '$', final: 'q' }, silent)
   for (const code of [4, 10, 11, 12]) term.parser.registerOscHandler(code, (data) => data.includes('?'))
   term.parser.registerOscHandler(52, (data) => {
     const body = data.slice(data.indexOf(';') + 1)
-    if (body === '?' || body.length > clipboardMax || !useWorkbench.getState().settings['terminal.clipboardWrite']) return true
+    if (body === '?' || body.length > clipboardMax || !useWorkbench.getState().settings['terminal.clipboardWrite'])
+      return true
     try {
       const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0))
       navigator.clipboard.writeText(new TextDecoder().decode(bytes)).catch(() => {})
@@ -133,7 +151,10 @@ function namesIn(workspace: string, folder: string): Promise<ReadonlySet<string>
   if (!names) {
     names = client()
       .files.list({ workspace, path: folder })
-      .then((nodes) => new Set(nodes.filter(({ kind }) => kind !== 'folder').map(({ name }) => name)), () => new Set<string>())
+      .then(
+        (nodes) => new Set(nodes.filter(({ kind }) => kind !== 'folder').map(({ name }) => name)),
+        () => new Set<string>(),
+      )
     known.set(key, names)
     setTimeout(() => known.delete(key), knownForMs)
   }
@@ -141,7 +162,12 @@ function namesIn(workspace: string, folder: string): Promise<ReadonlySet<string>
 }
 
 /** Files that a row names and that exist (X-811). */
-async function fileLinks(term: Terminal, workspace: string, row: number, onLink: (target: string | null) => void): Promise<ILink[] | undefined> {
+async function fileLinks(
+  term: Terminal,
+  workspace: string,
+  row: number,
+  onLink: (target: string | null) => void,
+): Promise<ILink[] | undefined> {
   const text = term.buffer.active.getLine(row - 1)?.translateToString(true) ?? ''
   const links: ILink[] = []
   for (const { path, line, from, to } of pathPlaces(text)) {

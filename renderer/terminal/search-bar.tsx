@@ -1,8 +1,17 @@
 import type { ISearchOptions, SearchAddon } from '@xterm/addon-search'
 import { ArrowDown, ArrowUp, CaseSensitive, Regex, WholeWord, X } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { focusOnMount } from '../app/focus-on-mount.ts'
 import { colour } from '../app/theme.ts'
 import { IconButton } from '../ui/icon-button.tsx'
+
+function isExpression(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp
+  } catch {
+    return false
+  }
+}
 
 /** Find in the scrollback, with case, whole word and regular expression (X-816). */
 export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: () => void }) {
@@ -11,36 +20,55 @@ export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: (
   const [wholeWord, setWord] = useState(false)
   const [regex, setRegex] = useState(false)
   const [found, setFound] = useState<{ index: number; count: number } | null>(null)
-  const [invalid, setInvalid] = useState(false)
+  const invalid = regex && !isExpression(text)
 
   const options = (incremental: boolean): ISearchOptions => ({
     caseSensitive,
     wholeWord,
     regex,
     incremental,
-    decorations: { matchBackground: colour('match'), matchOverviewRuler: colour('match-current'), activeMatchBackground: colour('match-current'), activeMatchColorOverviewRuler: colour('accent') },
+    decorations: {
+      matchBackground: colour('match'),
+      matchOverviewRuler: colour('match-current'),
+      activeMatchBackground: colour('match-current'),
+      activeMatchColorOverviewRuler: colour('accent'),
+    },
   })
   const find = (direction: 1 | -1, incremental = false) => {
-    if (text === '') return search.clearDecorations()
-    try {
-      if (direction === 1) search.findNext(text, options(incremental))
-      else search.findPrevious(text, options(false))
-      setInvalid(false)
-    } catch {
-      setInvalid(true)
-    }
+    if (text === '' || invalid) search.clearDecorations()
+    else if (direction === 1) search.findNext(text, options(incremental))
+    else search.findPrevious(text, options(false))
   }
+  const findAsTyped = useEffectEvent((_what: string) => find(1, true))
   useEffect(() => {
-    const listening = search.onDidChangeResults(({ resultIndex, resultCount }) => setFound({ index: resultIndex, count: resultCount }))
+    const listening = search.onDidChangeResults(({ resultIndex, resultCount }) =>
+      setFound({ index: resultIndex, count: resultCount }),
+    )
     return () => listening.dispose()
   }, [search])
-  useEffect(() => find(1, true), [text, caseSensitive, wholeWord, regex])
+  useEffect(
+    () => findAsTyped(`${text} ${caseSensitive} ${wholeWord} ${regex}`),
+    [text, caseSensitive, wholeWord, regex],
+  )
 
-  const words = text === '' ? '' : invalid ? 'Not a valid expression' : !found || found.count === 0 ? 'Nothing found' : found.index < 0 ? `${found.count}` : `${found.index + 1} of ${found.count}`
+  const words =
+    text === ''
+      ? ''
+      : invalid
+        ? 'Not a valid expression'
+        : !found || found.count === 0
+          ? 'Nothing found'
+          : found.index < 0
+            ? `${found.count}`
+            : `${found.index + 1} of ${found.count}`
   return (
-    <div role="search" aria-label="Find in terminal" className="absolute top-6 right-16 z-10 flex h-32 w-320 max-w-[calc(100%-2rem)] items-center gap-2 rounded-8 bg-raised pr-4 pl-10 shadow-float">
+    <div
+      role="search"
+      aria-label="Find in terminal"
+      className="absolute top-6 right-16 z-10 flex h-32 w-320 max-w-[calc(100%-2rem)] items-center gap-2 rounded-8 bg-raised pr-4 pl-10 shadow-float"
+    >
       <input
-        autoFocus
+        ref={focusOnMount}
         aria-label="Find in terminal"
         placeholder="Find"
         value={text}
@@ -57,9 +85,27 @@ export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: (
       <span role="status" className="figures shrink-0 px-4 text-11 text-muted">
         {words}
       </span>
-      <IconButton icon={CaseSensitive} label="Match case" size="small" pressed={caseSensitive} onClick={() => setCase(!caseSensitive)} />
-      <IconButton icon={WholeWord} label="Whole word" size="small" pressed={wholeWord} onClick={() => setWord(!wholeWord)} />
-      <IconButton icon={Regex} label="Regular expression" size="small" pressed={regex} onClick={() => setRegex(!regex)} />
+      <IconButton
+        icon={CaseSensitive}
+        label="Match case"
+        size="small"
+        pressed={caseSensitive}
+        onClick={() => setCase(!caseSensitive)}
+      />
+      <IconButton
+        icon={WholeWord}
+        label="Whole word"
+        size="small"
+        pressed={wholeWord}
+        onClick={() => setWord(!wholeWord)}
+      />
+      <IconButton
+        icon={Regex}
+        label="Regular expression"
+        size="small"
+        pressed={regex}
+        onClick={() => setRegex(!regex)}
+      />
       <IconButton icon={ArrowUp} label="Previous" size="small" onClick={() => find(-1)} />
       <IconButton icon={ArrowDown} label="Next" size="small" onClick={() => find(1)} />
       <IconButton icon={X} label="Close find" size="small" onClick={onClose} />

@@ -12,7 +12,9 @@ export async function openTerminal(workspace: string | null = currentWorkspace()
   showPane('terminal', true)
   await attempt('Could not open a terminal', async () => {
     const terminal = await client().terminals.open({ ...act(), workspace, ...firstSize })
-    useWorkbench.setState(({ terminals }) => ({ terminals: [...terminals.filter(({ id }) => id !== terminal.id), terminal] }))
+    useWorkbench.setState(({ terminals }) => ({
+      terminals: [...terminals.filter(({ id }) => id !== terminal.id), terminal],
+    }))
     useWindow.setState({ terminalId: terminal.id })
   })
 }
@@ -21,7 +23,12 @@ export async function openTerminal(workspace: string | null = currentWorkspace()
 export async function closeTerminal(id: string): Promise<void> {
   const terminal = useWorkbench.getState().terminals.find((one) => one.id === id)
   if (terminal?.busy) {
-    const yes = await ask({ title: `Close "${terminal.title}"?`, description: `${terminal.title} is still running in this terminal and will be ended.`, confirm: 'Close terminal', danger: true })
+    const yes = await ask({
+      title: `Close "${terminal.title}"?`,
+      description: `${terminal.title} is still running in this terminal and will be ended.`,
+      confirm: 'Close terminal',
+      danger: true,
+    })
     if (!yes) return
   }
   await attempt('Could not close the terminal', () => client().terminals.close({ ...act(), id }))

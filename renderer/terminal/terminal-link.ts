@@ -47,7 +47,8 @@ export function attachTerminal(id: string, { frame, refused }: Handlers): Termin
     if (sending) return
     sending = true
     try {
-      while (waiting.length > 0 && !ended.signal.aborted) await client().terminals.input({ id, data: nextPiece(waiting) })
+      while (waiting.length > 0 && !ended.signal.aborted)
+        await client().terminals.input({ id, data: nextPiece(waiting) })
     } catch (thrown) {
       // Keys that meet a lost connection are not typed later into whatever is there by then.
       waiting.length = 0
@@ -70,7 +71,9 @@ export function attachTerminal(id: string, { frame, refused }: Handlers): Termin
         const wanted = `${cols} ${rows}`
         if (wanted === size) return
         size = wanted
-        client().terminals.resize({ id, cols: Math.max(2, Math.min(1_000, cols)), rows: Math.max(1, Math.min(500, rows)) }).catch(() => (size = ''))
+        client()
+          .terminals.resize({ id, cols: Math.max(2, Math.min(1_000, cols)), rows: Math.max(1, Math.min(500, rows)) })
+          .catch(() => (size = ''))
       }, resizeJoinedMs)
     },
     close() {

@@ -1,8 +1,9 @@
 /** The region "Terminal": tabs of the host's terminals, and the one in front (X-801). */
-import { ChevronDown, Plus, SquareTerminal, X } from 'lucide-react'
+import { ChevronDown, Plus, SquareTerminal, Trash2, X } from 'lucide-react'
 import { type KeyboardEvent, lazy, Suspense, useCallback, useState } from 'react'
 import type { TerminalState } from '../../preload/contract/events.ts'
 import { useCommandKeys } from '../app/commands.ts'
+import { focusOnMount } from '../app/focus-on-mount.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showPane, useWindow } from '../state/window-store.ts'
@@ -24,9 +25,15 @@ export function TerminalRegion() {
   const chosen = useWindow((state) => state.terminalId)
   const [renaming, setRenaming] = useState<string | null>(null)
   const active = terminals.find(({ id }) => id === chosen) ?? terminals.at(-1)
-  const rename = useCallback(() => active && setRenaming(active.id), [active?.id])
+  const activeId = active?.id ?? null
+  const rename = useCallback(() => setRenaming(activeId), [activeId])
   return (
-    <section role="region" aria-label="Terminal" data-region="terminal" tabIndex={-1} className="flex min-h-0 grow flex-col bg-canvas outline-none">
+    <section
+      aria-label="Terminal"
+      data-region="terminal"
+      tabIndex={-1}
+      className="flex min-h-0 grow flex-col bg-canvas outline-none"
+    >
       <TabRow terminals={terminals} active={active} renaming={renaming} onRenaming={setRenaming} />
       {active ? (
         <div role="tabpanel" aria-label={shownText(active.title)} className="flex min-h-0 grow flex-col">
@@ -52,7 +59,12 @@ export function TerminalRegion() {
   )
 }
 
-type TabRowProps = { terminals: TerminalState[]; active: TerminalState | undefined; renaming: string | null; onRenaming: (id: string | null) => void }
+type TabRowProps = {
+  terminals: TerminalState[]
+  active: TerminalState | undefined
+  renaming: string | null
+  onRenaming: (id: string | null) => void
+}
 
 function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
   const newKeys = useCommandKeys('terminal.new')
@@ -66,7 +78,12 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
     requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-terminal-tab="${next.id}"]`)?.focus())
   }
   const onKeyDown = (event: KeyboardEvent, index: number, id: string) => {
-    const steps: Record<string, number> = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: terminals.length - 1 }
+    const steps: Record<string, number> = {
+      ArrowRight: index + 1,
+      ArrowLeft: index - 1,
+      Home: 0,
+      End: terminals.length - 1,
+    }
     const to = steps[event.key]
     if (to !== undefined) show(to)
     else if (event.key === 'F2') onRenaming(id)
@@ -77,17 +94,30 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
   }
   return (
     <div className="flex h-32 shrink-0 items-center gap-2 border-b border-line pr-6 pl-6">
-      <div role="tablist" aria-label="Terminals" className="flex h-full min-w-0 items-center gap-2 overflow-x-auto [scrollbar-width:none]">
+      <div
+        role="tablist"
+        aria-label="Terminals"
+        className="flex h-full min-w-0 items-center gap-2 overflow-x-auto [scrollbar-width:none]"
+      >
         {terminals.map((terminal, index) => {
           const shown = terminal.id === active?.id
           const title = shownText(terminal.title) || 'Terminal'
-          if (renaming === terminal.id) return <TabField key={terminal.id} terminal={terminal} onDone={() => onRenaming(null)} />
+          if (renaming === terminal.id)
+            return <TabField key={terminal.id} terminal={terminal} onDone={() => onRenaming(null)} />
           return (
-            <div key={terminal.id} role="none" className={classNames('group flex h-24 shrink-0 items-center rounded-6 pr-2', shown ? 'bg-selected text-ink' : 'text-muted hover:bg-hover hover:text-ink')}>
+            <div
+              key={terminal.id}
+              role="none"
+              className={classNames(
+                'group flex h-24 shrink-0 items-center rounded-6 pr-2',
+                shown ? 'bg-selected text-ink' : 'text-muted hover:bg-hover hover:text-ink',
+              )}
+            >
               <button
                 type="button"
                 role="tab"
                 aria-selected={shown}
+                aria-keyshortcuts="Delete F2"
                 tabIndex={shown ? 0 : -1}
                 data-terminal-tab={terminal.id}
                 onClick={() => useWindow.setState({ terminalId: terminal.id })}
@@ -100,24 +130,39 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
                 {terminal.state === 'running' && terminal.busy && <StatusDot status="running" label="Busy" />}
                 <bdi className="truncate">{title}</bdi>
                 {several && <span className="truncate text-11 text-faint">{labels.get(terminal.workspace)}</span>}
-                {terminal.state !== 'running' && <Badge tone={terminal.state === 'failed' || terminal.exitCode !== 0 ? 'failed' : 'neutral'}>{terminal.state === 'failed' ? 'failed' : `exit ${terminal.exitCode ?? '?'}`}</Badge>}
+                {terminal.state !== 'running' && (
+                  <Badge tone={terminal.state === 'failed' || terminal.exitCode !== 0 ? 'failed' : 'neutral'}>
+                    {terminal.state === 'failed' ? 'failed' : `exit ${terminal.exitCode ?? '?'}`}
+                  </Badge>
+                )}
               </button>
-              <button
-                type="button"
-                tabIndex={-1}
-                aria-label={`Close ${title}`}
+              {/* For the pointer; the keyboard has Delete and the button at the row's end. */}
+              <span
+                aria-hidden
                 onClick={() => void closeTerminal(terminal.id)}
-                className={classNames('relative grid size-18 place-items-center rounded-4 text-faint before:absolute before:-inset-3 hover:bg-pressed hover:text-ink', !shown && 'opacity-0 group-hover:opacity-100')}
+                className={classNames(
+                  'grid size-18 place-items-center rounded-4 text-faint hover:bg-pressed hover:text-ink',
+                  !shown && 'opacity-0 group-hover:opacity-100',
+                )}
               >
                 <X size={12} strokeWidth={1.75} aria-hidden />
-              </button>
+              </span>
             </div>
           )
         })}
       </div>
       <IconButton icon={Plus} label="New terminal" keys={newKeys} size="small" onClick={() => void openTerminal()} />
       <span className="grow" />
-      <IconButton icon={ChevronDown} label="Hide terminals" keys={hideKeys} size="small" onClick={() => showPane('terminal', false)} />
+      {active && (
+        <IconButton icon={Trash2} label="Close terminal" size="small" onClick={() => void closeTerminal(active.id)} />
+      )}
+      <IconButton
+        icon={ChevronDown}
+        label="Hide terminals"
+        keys={hideKeys}
+        size="small"
+        onClick={() => showPane('terminal', false)}
+      />
     </div>
   )
 }
@@ -125,7 +170,7 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
 function TabField({ terminal, onDone }: { terminal: TerminalState; onDone: () => void }) {
   return (
     <input
-      autoFocus
+      ref={focusOnMount}
       aria-label="Terminal name"
       defaultValue={terminal.title}
       maxLength={100}

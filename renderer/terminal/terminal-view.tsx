@@ -1,6 +1,7 @@
 /** One terminal on screen. Hiding it drops the emulator; showing it starts from the host's snapshot (X-805, X-806). */
-import { ClipboardCopy, ClipboardPaste, Eraser, RotateCw, Search, TextSelect } from 'lucide-react'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { ClipboardCopy, ClipboardPaste, Eraser, MessageSquareQuote, RotateCw, Search, TextSelect } from 'lucide-react'
+import type { SearchAddon } from '@xterm/addon-search'
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { TerminalState } from '../../preload/contract/events.ts'
 import type { TerminalFrame } from '../../preload/contract/routes.ts'
@@ -8,9 +9,11 @@ import { useZoom } from '../app/appearance.ts'
 import { provideTarget } from '../app/command-targets.ts'
 import { commandKeys } from '../app/commands.ts'
 import { isMac } from '../app/keys.ts'
+import { focusRegion } from '../app/regions.ts'
 import { bytesText, counted } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
-import { ask } from '../state/window-store.ts'
+import { composerOf } from '../composer/composer-store.ts'
+import { ask, useWindow } from '../state/window-store.ts'
 import { Button } from '../ui/button.tsx'
 import { ContextMenu, ContextMenuItem, ContextMenuSeparator } from '../ui/context-menu.tsx'
 import { toast } from '../ui/toast.tsx'
@@ -27,18 +30,19 @@ const trustsPastes = new Set<string>()
 type Ended = { exitCode: number | null; signal: string | null }
 
 export default function TerminalView({ terminal, onRename }: { terminal: TerminalState; onRename: () => void }) {
-  const { id, workspace } = terminal
+  const { id, workspace, title } = terminal
   const place = useRef<HTMLDivElement>(null)
   const screen = useRef<Screen>(null)
   const attached = useRef<TerminalLink>(null)
   const zoom = useZoom()
   const [linkTarget, setLinkTarget] = useState<string | null>(null)
-  const [refused, setRefused] = useState<ErrorBody | null>(null)
-  const [ended, setEnded] = useState<Ended | null>(terminal.state === 'running' ? null : { exitCode: terminal.exitCode, signal: null })
-  const [finding, setFinding] = useState(false)
+  const [refusal, setRefused] = useState<{ attempt: number; error: ErrorBody } | null>(null)
+  const [ended, setEnded] = useState<Ended | null>(
+    terminal.state === 'running' ? null : { exitCode: terminal.exitCode, signal: null },
+  )
+  const [finding, setFinding] = useState<SearchAddon | null>(null)
   const [attempts, setAttempts] = useState(0)
-  const isEnded = useRef(ended !== null)
-  isEnded.current = ended !== null
+  const refused = refusal?.attempt === attempts ? refusal.error : null
 
   const paste = useCallback(
     async (pasted: string) => {
@@ -46,7 +50,10 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
       if (!term || pasted === '') return
       const text = safePaste(pasted)
       const bytes = new TextEncoder().encode(text).byteLength
-      if (bytes > pasteBytesMax) return toast.warn('Too much to paste', { detail: `${bytesText(bytes)}; at most ${bytesText(pasteBytesMax)} can be pasted.` })
+      if (bytes > pasteBytesMax)
+        return toast.warn('Too much to paste', {
+          detail: `${bytesText(bytes)}; at most ${bytesText(pasteBytesMax)} can be pasted.`,
+        })
       const lines = pastedLines(text)
       // A program on the alternate screen is an editor or a pager, not a prompt that would run each line.
       if (lines > 1 && term.buffer.active.type === 'normal' && !trustsPastes.has(id)) {
@@ -72,14 +79,23 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
     return true
   }, [])
 
+  const open = useEffectEvent((element: HTMLElement, of: string) => ({
+    shown: createScreen(element, of, zoom, setLinkTarget),
+    over: terminal.state !== 'running',
+  }))
+
   useEffect(() => {
     if (!place.current) return
-    const shown = createScreen(place.current, workspace, zoom, setLinkTarget)
+    const { shown, over } = open(place.current, workspace)
+    let isOver = over
     screen.current = shown
     const { term } = shown
     const write = (data: string) => new Promise<void>((resolve) => term.write(data, resolve))
     const onFrame = async (frame: TerminalFrame) => {
-      if (frame.type === 'exit') return setEnded({ exitCode: frame.exitCode, signal: frame.signal })
+      if (frame.type === 'exit') {
+        isOver = true
+        return setEnded({ exitCode: frame.exitCode, signal: frame.signal })
+      }
       if (frame.type === 'snapshot') {
         term.reset()
         term.resize(frame.cols, frame.rows)
@@ -87,7 +103,7 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
       await write(frame.data)
       if (frame.type === 'snapshot') fit()
     }
-    const host = attachTerminal(id, { frame: onFrame, refused: setRefused })
+    const host = attachTerminal(id, { frame: onFrame, refused: (error) => setRefused({ attempt: attempts, error }) })
     attached.current = host
     const fit = () => {
       const size = shown.fit()
@@ -95,19 +111,26 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
       if (size && document.hasFocus()) host.resize(size.cols, size.rows)
     }
     term.onData((data) => {
-      if (!isEnded.current) host.send(data)
+      if (!isOver) host.send(data)
       term.scrollToBottom()
     })
     term.onBinary((data) => host.send(data))
     term.attachCustomKeyEventHandler((event) => {
       if (event.type !== 'keydown') return true
-      if (isEnded.current) {
+      if (isOver) {
         if (event.key === 'Enter') void restartTerminal(id)
         else if (event.key === 'Escape') void closeTerminal(id)
         return event.key === 'Tab'
       }
       // Ctrl+C copies a selection and interrupts without one (X-809).
-      if (!isMac && event.ctrlKey && !event.shiftKey && !event.altKey && event.key.toLowerCase() === 'c' && term.hasSelection()) {
+      if (
+        !isMac &&
+        event.ctrlKey &&
+        !event.shiftKey &&
+        !event.altKey &&
+        event.key.toLowerCase() === 'c' &&
+        term.hasSelection()
+      ) {
         copy()
         event.preventDefault()
         return false
@@ -127,7 +150,6 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
       shown.dispose()
       screen.current = null
     }
-    // Zoom is applied below without building the screen anew.
   }, [id, workspace, attempts, copy])
 
   useEffect(() => {
@@ -137,24 +159,60 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
   }, [zoom])
 
   const pasteFromMenu = useCallback(() => {
-    navigator.clipboard.readText().then(paste, () => toast.note('Lathe may not read the clipboard here', { detail: `Paste with ${commandKeys('terminal.paste') ?? 'the keyboard'} instead.` }))
+    navigator.clipboard
+      .readText()
+      .then(paste, () =>
+        toast.note('Lathe may not read the clipboard here', {
+          detail: `Paste with ${commandKeys('terminal.paste') ?? 'the keyboard'} instead.`,
+        }),
+      )
   }, [paste])
+  const send = useCallback(() => {
+    const { sessionId } = useWindow.getState()
+    const text = copiedText(screen.current?.term.getSelection() ?? '')
+    if (sessionId === null || text === '') return
+    composerOf(sessionId).addFiles([
+      new File([text], `Terminal selection, ${shownText(title)}.txt`, { type: 'text/plain' }),
+    ])
+    focusRegion('composer')
+  }, [title])
+  const find = useCallback(() => setFinding(screen.current?.search ?? null), [])
   const selectAll = useCallback(() => screen.current?.term.selectAll(), [])
   const clear = useCallback(() => screen.current?.term.clear(), [])
 
   useEffect(
     () =>
-      provideTarget('terminal', { find: () => setFinding(true), copy, paste: pasteFromMenu, clear, selectAll, rename: onRename, close: () => void closeTerminal(id) }),
-    [id, copy, pasteFromMenu, clear, selectAll, onRename],
+      provideTarget('terminal', {
+        find,
+        copy,
+        paste: pasteFromMenu,
+        clear,
+        selectAll,
+        send,
+        rename: onRename,
+        close: () => void closeTerminal(id),
+      }),
+    [id, find, copy, pasteFromMenu, clear, selectAll, send, onRename],
   )
 
   if (refused || terminal.state === 'failed')
     return (
       <div role="alert" className="flex grow flex-col items-start gap-8 p-16 text-13">
-        <p className="font-medium">{terminal.state === 'failed' ? 'The shell could not be started' : 'The terminal cannot be shown'}</p>
-        <p className="text-12 text-muted">{shownText(refused ? [refused.message, refused.hint].filter(Boolean).join(' ') : `It ended with code ${terminal.exitCode ?? 'unknown'}.`)}</p>
+        <p className="font-medium">
+          {terminal.state === 'failed' ? 'The shell could not be started' : 'The terminal cannot be shown'}
+        </p>
+        <p className="text-12 text-muted">
+          {shownText(
+            refused
+              ? [refused.message, refused.hint].filter(Boolean).join(' ')
+              : `It ended with code ${terminal.exitCode ?? 'unknown'}.`,
+          )}
+        </p>
         <div className="flex gap-8">
-          <Button size="small" onClick={() => (terminal.state === 'failed' ? void restartTerminal(id) : (setRefused(null), setAttempts((count) => count + 1)))}>
+          <Button
+            size="small"
+            onClick={() => (terminal.state === 'failed' ? void restartTerminal(id) : setAttempts((count) => count + 1))}
+          >
             <RotateCw size={13} strokeWidth={1.75} aria-hidden />
             Try again
           </Button>
@@ -167,12 +225,12 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
 
   return (
     <div className="relative flex min-h-0 grow flex-col bg-terminal">
-      {finding && screen.current && (
+      {finding && (
         <SearchBar
-          search={screen.current.search}
+          search={finding}
           onClose={() => {
-            setFinding(false)
-            screen.current?.search.clearDecorations()
+            setFinding(null)
+            finding.clearDecorations()
             screen.current?.term.focus()
           }}
         />
@@ -189,8 +247,11 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
             <ContextMenuItem icon={TextSelect} keys={commandKeys('terminal.selectAll')} onSelect={selectAll}>
               Select all
             </ContextMenuItem>
+            <ContextMenuItem icon={MessageSquareQuote} onSelect={send}>
+              Send selection to the agent
+            </ContextMenuItem>
             <ContextMenuSeparator />
-            <ContextMenuItem icon={Search} keys={commandKeys('terminal.find')} onSelect={() => setFinding(true)}>
+            <ContextMenuItem icon={Search} keys={commandKeys('terminal.find')} onSelect={find}>
               Find
             </ContextMenuItem>
             <ContextMenuItem icon={Eraser} onSelect={clear}>
@@ -215,9 +276,17 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
         </p>
       )}
       {ended && (
-        <div role="status" className="flex shrink-0 items-center gap-8 border-t border-line px-12 py-4 text-12 text-muted">
+        <div
+          role="status"
+          className="flex shrink-0 items-center gap-8 border-t border-line px-12 py-4 text-12 text-muted"
+        >
           <span className="grow">
-            {ended.signal !== null ? `Ended by ${ended.signal}.` : ended.exitCode === null ? 'Ended.' : `Ended with code ${ended.exitCode}.`} Enter restarts, Esc closes.
+            {ended.signal !== null
+              ? `Ended by ${ended.signal}.`
+              : ended.exitCode === null
+                ? 'Ended.'
+                : `Ended with code ${ended.exitCode}.`}{' '}
+            Enter restarts, Esc closes.
           </span>
           <Button size="small" onClick={() => void restartTerminal(id)}>
             Restart
@@ -237,7 +306,9 @@ function PasteSample({ text }: { text: string }) {
       <p>A shell may run each line as it arrives.</p>
       <pre className="mt-8 max-h-160 overflow-auto rounded-6 bg-sunken p-8 text-11 text-ink">
         {lines.slice(0, sampleLines).map((line) => `${shownText(line.slice(0, 200))}\n`)}
-        {lines.length > sampleLines && <span className="text-faint">{`and ${counted(lines.length - sampleLines, 'more line')}`}</span>}
+        {lines.length > sampleLines && (
+          <span className="text-faint">{`and ${counted(lines.length - sampleLines, 'more line')}`}</span>
+        )}
       </pre>
     </>
   )

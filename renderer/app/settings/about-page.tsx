@@ -15,12 +15,17 @@ export function AboutPage() {
     ['Data folder', info?.dataFolder ?? 'unknown'],
     ['Page', navigator.userAgent],
   ] as const
-  const report = [...facts.map(([name, value]) => `${name}: ${value}`), ...(banner ? [`Banner: ${banner}`] : [])].join('\n')
+  const report = [...facts.map(([name, value]) => `${name}: ${value}`), ...(banner ? [`Banner: ${banner}`] : [])].join(
+    '\n',
+  )
   return (
     <>
       <header>
         <p className="text-22 font-semibold tracking-tight">Lathe</p>
-        <p className="text-13 text-muted">A workbench for agents that work in your files. Free software under the MIT licence; it sends nothing anywhere but to the models you connect.</p>
+        <p className="text-13 text-muted">
+          A workbench for agents that work in your files. Free software under the MIT licence; it sends nothing anywhere
+          but to the models you connect.
+        </p>
       </header>
       {banner && (
         <p role="status" className="rounded-8 bg-needs-soft px-12 py-8 text-13">
@@ -35,7 +40,10 @@ export function AboutPage() {
           </div>
         ))}
       </dl>
-      <Button className="self-start" onClick={() => void attempt('Could not copy', () => navigator.clipboard.writeText(report))}>
+      <Button
+        className="self-start"
+        onClick={() => void attempt('Could not copy', () => navigator.clipboard.writeText(report))}
+      >
         <Copy size={14} strokeWidth={1.75} aria-hidden />
         Copy for a report
       </Button>

@@ -14,12 +14,23 @@ export function AppearancePage() {
         <NumberRow name="app.zoom" label="Zoom" least={50} most={300} step={10} unit="%" />
       </Section>
       <Section title="Transcript">
-        <NumberRow name="transcript.foldOver" label="Fold tool calls over" detail="More in a row become one line." least={1} most={100} unit="calls" />
+        <NumberRow
+          name="transcript.foldOver"
+          label="Fold tool calls over"
+          detail="More in a row become one line."
+          least={1}
+          most={100}
+          unit="calls"
+        />
         <SwitchRow name="transcript.foldReasoning" label="Fold reasoning" />
       </Section>
       <Section title="Terminal">
         <NumberRow name="terminal.scrollback" label="Scrollback" least={100} most={50_000} step={100} unit="lines" />
-        <SwitchRow name="terminal.clipboardWrite" label="Programs may write to the clipboard" detail="By the escape sequence OSC 52. Reading is never allowed." />
+        <SwitchRow
+          name="terminal.clipboardWrite"
+          label="Programs may write to the clipboard"
+          detail="By the escape sequence OSC 52. Reading is never allowed."
+        />
       </Section>
     </>
   )
@@ -42,8 +53,20 @@ function Themes() {
       <div className="grid grid-cols-2 gap-12 narrow:grid-cols-4">
         {choices.map(({ value, label, look }) => (
           <label key={value} className="group flex flex-col gap-6">
-            <input type="radio" name={name} value={value} checked={theme === value} onChange={() => change({ 'app.theme': value })} className="peer sr-only" />
-            <span className={classNames('block overflow-hidden rounded-8 border p-3 peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-focus', theme === value ? 'border-accent' : 'border-line-strong group-hover:border-line-control')}>
+            <input
+              type="radio"
+              name={name}
+              value={value}
+              checked={theme === value}
+              onChange={() => change({ 'app.theme': value })}
+              className="peer sr-only"
+            />
+            <span
+              className={classNames(
+                'block overflow-hidden rounded-8 border p-3 peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-focus',
+                theme === value ? 'border-accent' : 'border-line-strong group-hover:border-line-control',
+              )}
+            >
               {look === '' ? (
                 <span className="flex h-52">
                   <Sample look="light" className="w-1/2 rounded-l-4" />
@@ -53,7 +76,9 @@ function Themes() {
                 <Sample look={look} className="h-52 rounded-4" />
               )}
             </span>
-            <span className={classNames('text-12', theme === value ? 'font-medium text-ink' : 'text-muted')}>{label}</span>
+            <span className={classNames('text-12', theme === value ? 'font-medium text-ink' : 'text-muted')}>
+              {label}
+            </span>
           </label>
         ))}
       </div>

@@ -13,8 +13,20 @@ export function GeneralPage() {
     <>
       <Section title="New sessions">
         <DefaultModel />
-        <SelectRow name="approvalMode" label="Approval mode" detail="Each session can have its own." choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, label: approvalModes[value].label }))} />
-        <SwitchRow name="titles.auto" label="Name sessions automatically" detail="A short title is made from the first turn; yours always wins." />
+        <SelectRow
+          name="approvalMode"
+          label="Approval mode"
+          detail="Each session can have its own."
+          choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({
+            value,
+            label: approvalModes[value].label,
+          }))}
+        />
+        <SwitchRow
+          name="titles.auto"
+          label="Name sessions automatically"
+          detail="A short title is made from the first turn; yours always wins."
+        />
       </Section>
       <Section title="Writing">
         <SelectRow
@@ -25,23 +37,46 @@ export function GeneralPage() {
             { value: 'queue', label: 'Waits for its turn' },
           ]}
         />
-        <SwitchRow name="composer.tabQueues" label="Tab queues the message" detail="While a turn runs; else Tab moves the focus." />
-        <SwitchRow name="composer.enterSends" label="Enter sends" detail="Off: Enter starts a line, Ctrl or Command with Enter sends." />
+        <SwitchRow
+          name="composer.tabQueues"
+          label="Tab queues the message"
+          detail="While a turn runs; else Tab moves the focus."
+        />
+        <SwitchRow
+          name="composer.enterSends"
+          label="Enter sends"
+          detail="Off: Enter starts a line, Ctrl or Command with Enter sends."
+        />
       </Section>
       <Section title="Turns">
         <SwitchRow name="queue.pauseOnFailure" label="Pause the queue after a failure" />
         <NumberRow name="turns.maxSteps" label="Steps in a turn, at most" least={1} most={1_000} unit="steps" />
         <NumberRow name="turns.maxConcurrent" label="Turns at the same time" least={1} most={8} unit="turns" />
-        <NumberRow name="questions.timeoutSeconds" label="Questions wait for an answer" detail="0 waits without end." least={0} most={86_400} unit="seconds" />
+        <NumberRow
+          name="questions.timeoutSeconds"
+          label="Questions wait for an answer"
+          detail="0 waits without end."
+          least={0}
+          most={86_400}
+          unit="seconds"
+        />
         <SwitchRow name="tools.parallel" label="Run independent tools together" />
       </Section>
       <Section title="Commands">
-        <SwitchRow name="exec.enabled" label="The agent may run commands" detail="Off: the shell tool is not offered at all." />
+        <SwitchRow
+          name="exec.enabled"
+          label="The agent may run commands"
+          detail="Off: the shell tool is not offered at all."
+        />
         <ShellRow />
       </Section>
       <Section title="Notifications">
         <NotificationsRow />
-        <SwitchRow name="notifications.preview" label="Show content in notifications" detail="Off: only the session’s title and what happened." />
+        <SwitchRow
+          name="notifications.preview"
+          label="Show content in notifications"
+          detail="Off: only the session’s title and what happened."
+        />
       </Section>
       <Section title="Window">
         <SelectRow
@@ -80,7 +115,17 @@ function ShellRow() {
   }
   return (
     <Row label="Shell" detail="A program path. Empty: the system’s own." error={error}>
-      <TextField label="Shell" labelHidden mono value={text} onChange={setText} placeholder="/bin/bash" onBlur={keep} onKeyDown={(event) => event.key === 'Enter' && keep()} className="w-200" />
+      <TextField
+        label="Shell"
+        labelHidden
+        mono
+        value={text}
+        onChange={setText}
+        placeholder="/bin/bash"
+        onBlur={keep}
+        onKeyDown={(event) => event.key === 'Enter' && keep()}
+        className="w-200"
+      />
     </Row>
   )
 }
@@ -89,7 +134,11 @@ function NotificationsRow() {
   const [permission, setPermission] = useState(() => ('Notification' in window ? Notification.permission : 'denied'))
   return (
     <>
-      <SwitchRow name="notifications.enabled" label="Notify when a session needs you" detail="Only while this window is in the background." />
+      <SwitchRow
+        name="notifications.enabled"
+        label="Notify when a session needs you"
+        detail="Only while this window is in the background."
+      />
       {permission === 'default' && (
         <Row label="This system has not been asked yet">
           <Button size="small" onClick={() => void Notification.requestPermission().then(setPermission)}>
@@ -97,7 +146,9 @@ function NotificationsRow() {
           </Button>
         </Row>
       )}
-      {permission === 'denied' && <p className="py-8 text-12 text-muted">Notifications are blocked by the system or browser for Lathe.</p>}
+      {permission === 'denied' && (
+        <p className="py-8 text-12 text-muted">Notifications are blocked by the system or browser for Lathe.</p>
+      )}
     </>
   )
 }

@@ -19,7 +19,9 @@ export function KeysPage() {
   const bound = useMemo(() => new Map(boundCommands(overrides).map((one) => [one.id, one])), [overrides])
   const conflicts = useMemo(() => keyConflicts([...bound.values()]), [bound])
   const query = text.trim()
-  const shown = commands.filter(({ title, category }) => query === '' || fuzzyMatch(`${title} ${category}`, query) !== null)
+  const shown = commands.filter(
+    ({ title, category }) => query === '' || fuzzyMatch(`${title} ${category}`, query) !== null,
+  )
 
   const set = (id: string, keys: string | null | undefined) => {
     const next = { ...overrides }
@@ -30,7 +32,14 @@ export function KeysPage() {
   }
   return (
     <>
-      <TextField label="Filter commands" labelHidden icon={Search} placeholder="Filter commands" value={text} onChange={setText} />
+      <TextField
+        label="Filter commands"
+        labelHidden
+        icon={Search}
+        placeholder="Filter commands"
+        value={text}
+        onChange={setText}
+      />
       {error && (
         <p role="alert" className="text-12 text-failed">
           {error}
@@ -63,15 +72,30 @@ export function KeysPage() {
   )
 }
 
-type KeyRowProps = { command: Command; bound: BoundCommand; conflicts: string[]; recording: boolean; onRecord: (on: boolean) => void; onSet: (keys: string | null | undefined) => void }
+type KeyRowProps = {
+  command: Command
+  bound: BoundCommand
+  conflicts: string[]
+  recording: boolean
+  onRecord: (on: boolean) => void
+  onSet: (keys: string | null | undefined) => void
+}
 
-function KeyRow({ command: { title, nativeKeys, inTerminal }, bound, conflicts, recording, onRecord, onSet }: KeyRowProps) {
+function KeyRow({
+  command: { title, nativeKeys, inTerminal },
+  bound,
+  conflicts,
+  recording,
+  onRecord,
+  onSet,
+}: KeyRowProps) {
   useEffect(() => {
     if (!recording) return
     const onKey = (event: KeyboardEvent) => {
       event.preventDefault()
       event.stopPropagation()
-      if (event.key === 'Escape' && !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey) return onRecord(false)
+      if (event.key === 'Escape' && !event.ctrlKey && !event.altKey && !event.metaKey && !event.shiftKey)
+        return onRecord(false)
       const keys = pressedKeys(event)
       if (keys !== null) onSet(keys)
     }
@@ -96,15 +120,33 @@ function KeyRow({ command: { title, nativeKeys, inTerminal }, bound, conflicts, 
       <button
         type="button"
         disabled={nativeKeys}
-        aria-label={recording ? `Press the new keys for ${title}, or Escape` : `Keys of ${title}: ${bound.keys ? shownKeys(bound.keys) : 'none'}. Change`}
         onClick={() => onRecord(!recording)}
-        className={classNames('inline-flex h-24 min-w-72 items-center justify-center rounded-6 border px-6 text-12', recording ? 'border-accent text-accent-ink' : 'border-transparent hover:border-line-control')}
+        className={classNames(
+          'inline-flex h-24 min-w-72 items-center justify-center rounded-6 border px-6 text-12',
+          recording ? 'border-accent text-accent-ink' : 'border-transparent hover:border-line-control',
+        )}
       >
-        {recording ? 'Press keys…' : bound.keys ? <Kbd keys={shownKeys(bound.keys)} /> : <span className="text-faint">none</span>}
+        <span className="sr-only">Keys of {title}: </span>
+        {recording ? (
+          'Press keys…'
+        ) : bound.keys ? (
+          <Kbd keys={shownKeys(bound.keys)} />
+        ) : (
+          <span className="text-faint">none</span>
+        )}
       </button>
       <span className="flex w-52 justify-end">
-        {bound.keys !== null && !nativeKeys && <IconButton icon={X} label={`Unbind ${title}`} size="small" onClick={() => onSet(null)} />}
-        {bound.chosen && <IconButton icon={RotateCcw} label={`Default keys for ${title}`} size="small" onClick={() => onSet(undefined)} />}
+        {bound.keys !== null && !nativeKeys && (
+          <IconButton icon={X} label={`Unbind ${title}`} size="small" onClick={() => onSet(null)} />
+        )}
+        {bound.chosen && (
+          <IconButton
+            icon={RotateCcw}
+            label={`Default keys for ${title}`}
+            size="small"
+            onClick={() => onSet(undefined)}
+          />
+        )}
       </span>
     </li>
   )

@@ -1,5 +1,5 @@
 /** Rows of the settings pages: a name, what it does, its control; a refused value is told in place (S-123). */
-import { type ReactNode, useEffect, useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import type { Settings } from '../../../preload/contract/settings.ts'
 import { failure } from '../../state/link.ts'
 import { changeSettings, useSetting } from '../../state/workbench-store.ts'
@@ -17,7 +17,17 @@ export function Section({ title, children }: { title: string; children: ReactNod
   )
 }
 
-export function Row({ label, detail, error, children }: { label: ReactNode; detail?: ReactNode; error?: string | undefined; children: ReactNode }) {
+export function Row({
+  label,
+  detail,
+  error,
+  children,
+}: {
+  label: ReactNode
+  detail?: ReactNode
+  error?: string | undefined
+  children: ReactNode
+}) {
   return (
     <div className="flex min-h-44 items-center justify-between gap-16 py-8">
       <div className="min-w-0">
@@ -56,8 +66,18 @@ export function SwitchRow({ name, label, detail }: { name: KeyOf<boolean>; label
   )
 }
 
-export function SelectRow<Key extends KeyOf<string>>({ name, label, detail, choices }: { name: Key; label: string; detail?: string; choices: { value: Settings[Key] & string; label: string }[] }) {
-  const value = useSetting(name) as Settings[Key] & string
+export function SelectRow<Key extends KeyOf<string>>({
+  name,
+  label,
+  detail,
+  choices,
+}: {
+  name: Key
+  label: string
+  detail?: string
+  choices: { value: Settings[Key] & string; label: string }[]
+}) {
+  const value: string = useSetting<Key>(name)
   const { error, change } = useChange()
   return (
     <Row label={label} detail={detail} error={error}>
@@ -66,19 +86,30 @@ export function SelectRow<Key extends KeyOf<string>>({ name, label, detail, choi
   )
 }
 
-type NumberRowProps = { name: KeyOf<number>; label: string; detail?: string; least: number; most: number; step?: number; unit?: string }
+type NumberRowProps = {
+  name: KeyOf<number>
+  label: string
+  detail?: string
+  least: number
+  most: number
+  step?: number
+  unit?: string
+}
 
 /** A number: kept when the field is left or Enter is pressed. Out of range it says the range and keeps the old value. */
 export function NumberRow({ name, label, detail, least, most, step = 1, unit }: NumberRowProps) {
   const value = useSetting(name)
   const id = useId()
-  const [text, setText] = useState(String(value))
+  const [typed, setTyped] = useState<{ over: number; text: string } | null>(null)
+  // What was typed counts until the value is another.
+  const text = typed?.over === value ? typed.text : String(value)
+  const setText = (next: string) => setTyped({ over: value, text: next })
   const [wrong, setWrong] = useState<string>()
   const { error, change } = useChange()
-  useEffect(() => setText(String(value)), [value])
   const keep = () => {
     const next = Number(text)
-    if (!Number.isFinite(next) || text.trim() === '' || next < least || next > most) return setWrong(`Between ${least.toLocaleString('en')} and ${most.toLocaleString('en')}.`)
+    if (!Number.isFinite(next) || text.trim() === '' || next < least || next > most)
+      return setWrong(`Between ${least.toLocaleString('en')} and ${most.toLocaleString('en')}.`)
     setWrong(undefined)
     if (next !== value) change({ [name]: next })
   }

@@ -27,15 +27,27 @@ const pages: Record<SettingsPage, { label: string; icon: typeof Info; View: () =
 export function SettingsDialog({ page }: { page: SettingsPage }) {
   return (
     <Dialog open onOpenChange={() => showDialog(null)} title="Settings" bare width={820} className="h-[76vh]">
-      <Tabs.Root orientation="vertical" value={page} onValueChange={(next) => showDialog({ kind: 'settings', page: next as SettingsPage })} className="flex min-h-0 grow max-narrow:flex-col">
-        <Tabs.List aria-label="Settings pages" className="flex w-176 shrink-0 flex-col gap-2 overflow-auto rounded-l-12 border-r border-line bg-side p-8 max-narrow:w-full max-narrow:flex-row max-narrow:rounded-t-12 max-narrow:border-r-0 max-narrow:border-b">
+      <Tabs.Root
+        orientation="vertical"
+        value={page}
+        onValueChange={(next) => showDialog({ kind: 'settings', page: next as SettingsPage })}
+        className="flex min-h-0 grow max-narrow:flex-col"
+      >
+        <Tabs.List
+          aria-label="Settings pages"
+          className="flex w-176 shrink-0 flex-col gap-2 overflow-auto rounded-l-12 border-r border-line bg-side p-8 max-narrow:w-full max-narrow:flex-row max-narrow:rounded-t-12 max-narrow:border-r-0 max-narrow:border-b"
+        >
           <h2 aria-hidden className="px-8 pt-6 pb-8 text-14 font-semibold max-narrow:hidden">
             Settings
           </h2>
           {settingsPages.map((name) => {
             const { label, icon: Icon } = pages[name]
             return (
-              <Tabs.Trigger key={name} value={name} className="ring-inside flex h-28 shrink-0 items-center gap-8 rounded-6 px-8 text-13 text-muted select-none hover:bg-hover hover:text-ink on:bg-selected on:font-medium on:text-ink">
+              <Tabs.Trigger
+                key={name}
+                value={name}
+                className="ring-inside flex h-28 shrink-0 items-center gap-8 rounded-6 px-8 text-13 text-muted select-none hover:bg-hover hover:text-ink on:bg-selected on:font-medium on:text-ink"
+              >
                 <Icon size={14} strokeWidth={1.75} aria-hidden />
                 {label}
               </Tabs.Trigger>
@@ -45,7 +57,11 @@ export function SettingsDialog({ page }: { page: SettingsPage }) {
         {settingsPages.map((name) => {
           const { label, View } = pages[name]
           return (
-            <Tabs.Content key={name} value={name} className="ring-inside flex min-h-0 min-w-0 grow flex-col data-[state=inactive]:hidden">
+            <Tabs.Content
+              key={name}
+              value={name}
+              className="ring-inside flex min-h-0 min-w-0 grow flex-col data-[state=inactive]:hidden"
+            >
               <header className="flex h-48 shrink-0 items-center justify-between pr-10 pl-24">
                 <h2 className="text-14 font-semibold">{label}</h2>
                 <IconButton icon={X} label="Close settings" size="small" onClick={() => showDialog(null)} />

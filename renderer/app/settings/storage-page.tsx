@@ -1,6 +1,6 @@
 import { FolderOpen } from 'lucide-react'
 import { client } from '../../state/link.ts'
-import { useWorkbench } from '../../state/workbench-store.ts'
+import { useEntries, useWorkbench } from '../../state/workbench-store.ts'
 import { bytesText } from '../../transcript/amounts.ts'
 import { Button } from '../../ui/button.tsx'
 import { attempt } from '../attempt.ts'
@@ -9,14 +9,22 @@ import { Row, Section } from './setting-row.tsx'
 export function StoragePage() {
   const info = useWorkbench((state) => state.info)
   const free = useWorkbench(({ host }) => host?.freeDisk ?? null)
-  useWorkbench(({ entriesRev }) => entriesRev)
-  const { entries, workspaces } = useWorkbench.getState()
+  const entries = useEntries()
+  const workspaces = useWorkbench((state) => state.workspaces)
   return (
     <>
       <Section title="Data folder">
-        <Row label={<code className="text-12 break-all">{info?.dataFolder ?? 'unknown'}</code>} detail="Sessions, attachments, checkpoints, logs. Keys are in the system’s keychain where there is one.">
+        <Row
+          label={<code className="text-12 break-all">{info?.dataFolder ?? 'unknown'}</code>}
+          detail="Sessions, attachments, checkpoints, logs. Keys are in the system’s keychain where there is one."
+        >
           {info?.capabilities.includes('reveal') && (
-            <Button size="small" onClick={() => void attempt('Could not show the folder', () => client().host.reveal({ path: info.dataFolder }))}>
+            <Button
+              size="small"
+              onClick={() =>
+                void attempt('Could not show the folder', () => client().host.reveal({ path: info.dataFolder }))
+              }
+            >
               <FolderOpen size={13} strokeWidth={1.75} aria-hidden />
               Show
             </Button>
@@ -28,7 +36,7 @@ export function StoragePage() {
       </Section>
       <Section title="Kept">
         <Row label="Sessions" detail="A deleted one can be restored for 7 days.">
-          <span className="figures text-13 text-muted">{entries.size.toLocaleString('en')}</span>
+          <span className="figures text-13 text-muted">{entries.length.toLocaleString('en')}</span>
         </Row>
         <Row label="Folders">
           <span className="figures text-13 text-muted">{workspaces.size.toLocaleString('en')}</span>
