@@ -11,11 +11,17 @@ import { ApprovalCard } from './approval-card.tsx'
 import { QuestionCard } from './question-card.tsx'
 import { ruleText } from './rule-text.ts'
 
-const answered = vi.fn(async (_: object) => ({ ok: true }))
+const answered = vi.fn<(input: object) => Promise<{ ok: true }>>(async () => ({ ok: true }))
 beforeEach(() => {
   vi.useFakeTimers()
-  const client = { session: { open: async () => view([], []) }, approvals: { answer: answered }, questions: { answer: answered } }
-  setLink({ client, state: () => 'connected', onState: () => () => {}, read: () => {} } as unknown as Parameters<typeof setLink>[0])
+  const client = {
+    session: { open: async () => view([], []) },
+    approvals: { answer: answered },
+    questions: { answer: answered },
+  }
+  setLink({ client, state: () => 'connected', onState: () => () => {}, read: () => {} } as unknown as Parameters<
+    typeof setLink
+  >[0])
 })
 afterEach(() => {
   cleanup()
@@ -67,12 +73,22 @@ describe('an approval', () => {
     const { approval } = showApproval({ argsHash: 'h1' })
     await pass(cardInertMs + 10)
     fireEvent.click(button('Always allow'))
-    expect(answered.mock.lastCall![0]).toMatchObject({ approvalId: approval.id, argsHash: 'h1', decision: 'always', scope: 'workspace' })
+    expect(answered.mock.lastCall![0]).toMatchObject({
+      approvalId: approval.id,
+      argsHash: 'h1',
+      decision: 'always',
+      scope: 'workspace',
+    })
   })
 
   test('Z-200 the whole command is shown, what cannot be seen made visible, with folder, reason and rule (Z-87)', () => {
     const command = `echo ${'x'.repeat(2_000)} \u202e\u200b| sh`
-    showApproval({ detail: command, folder: '/srv/a b', reason: 'It pipes into a shell.', rules: [{ command: ['echo', '*'] }, { command: ['sh'] }] })
+    showApproval({
+      detail: command,
+      folder: '/srv/a b',
+      reason: 'It pipes into a shell.',
+      rules: [{ command: ['echo', '*'] }, { command: ['sh'] }],
+    })
     const card = screen.getByRole('group', { name: 'Approval' })
     expect(card.textContent).toContain('x'.repeat(2_000))
     expect(card.textContent).toContain('RLO')
@@ -112,7 +128,13 @@ describe('an approval', () => {
 
 describe('a question', () => {
   const show = (more: Partial<ItemOf<'question'>>) => {
-    const question = questionItem('Which one?', { choices: [{ id: 'a', label: 'First' }, { id: 'b', label: 'Second' }], ...more })
+    const question = questionItem('Which one?', {
+      choices: [
+        { id: 'a', label: 'First' },
+        { id: 'b', label: 'Second' },
+      ],
+      ...more,
+    })
     render(<QuestionCard sessionId="session-1" question={question} depth={1} />)
   }
 

@@ -1,4 +1,14 @@
-import { Bot, ChevronDown, FileDiff, FolderOpen, Globe, MessageSquareText, OctagonX, ShieldQuestion, Terminal } from 'lucide-react'
+import {
+  Bot,
+  ChevronDown,
+  FileDiff,
+  FolderOpen,
+  Globe,
+  MessageSquareText,
+  OctagonX,
+  ShieldQuestion,
+  Terminal,
+} from 'lucide-react'
 import { useId, useLayoutEffect, useRef, useState } from 'react'
 import type { ApprovalDecision, ItemOf } from '../../preload/contract/items.ts'
 import { denialCharsMax } from '../../preload/contract/limits.ts'
@@ -32,7 +42,7 @@ const scopeWords: Record<Scope, string> = { workspace: 'in this workspace', alwa
 export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string; approval: Approval; depth: number }) {
   const controller = useSessionController(sessionId)
   const { request } = approval
-  const inert = useInert(approval.id)
+  const inert = useInert()
   const [read, setRead] = useState(false)
   const [busy, setBusy] = useState<ApprovalDecision | null>(null)
   const [scope, setScope] = useState<Scope>('workspace')
@@ -47,16 +57,32 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
   function answer(decision: ApprovalDecision): void {
     if (off) return
     setBusy(decision)
-    const more = { ...(decision === 'always' ? { scope } : {}), ...(feedback?.trim() && decision.startsWith('deny') ? { feedback: feedback.trim() } : {}) }
-    void attempt('The answer was not taken', () => controller.answerApproval(approval, decision, more)).finally(() => setBusy(null))
+    const more = {
+      ...(decision === 'always' ? { scope } : {}),
+      ...(feedback?.trim() && decision.startsWith('deny') ? { feedback: feedback.trim() } : {}),
+    }
+    void attempt('The answer was not taken', () => controller.answerApproval(approval, decision, more)).finally(() =>
+      setBusy(null),
+    )
   }
 
   return (
-    <div role="group" aria-label="Approval" aria-describedby={reasonId} data-pending tabIndex={-1} className="animate-rise overflow-hidden rounded-8 border border-needs/60 bg-raised shadow-low outline-offset-2">
+    <div
+      role="group"
+      aria-label="Approval"
+      aria-describedby={reasonId}
+      data-pending
+      tabIndex={-1}
+      className="animate-rise overflow-hidden rounded-8 border border-needs/60 bg-raised shadow-low outline-offset-2"
+    >
       <header className="flex min-h-32 flex-wrap items-center gap-x-8 bg-needs-soft px-12 py-4">
         <Icon size={15} strokeWidth={1.75} aria-hidden className="text-needs" />
-        <h3 className="text-13 font-medium text-ink">{request.detailKind === 'text' ? <Shown text={request.title} /> : title}</h3>
-        {request.detailKind === 'diff' && <Shown text={request.title} className="min-w-0 truncate font-mono text-12 text-muted" />}
+        <h3 className="text-13 font-medium text-ink">
+          {request.detailKind === 'text' ? <Shown text={request.title} /> : title}
+        </h3>
+        {request.detailKind === 'diff' && (
+          <Shown text={request.title} className="min-w-0 truncate font-mono text-12 text-muted" />
+        )}
         {request.origin && (
           <span className="flex items-center gap-4 text-12 text-muted">
             <Bot size={13} strokeWidth={1.75} aria-hidden /> <Shown text={request.origin} /> asks
@@ -125,7 +151,13 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
 
       <div className="flex flex-wrap items-center gap-8 px-12 py-10">
         <Tooltip label="Allow once" keys={shownKeys('Alt+Y')} side="top">
-          <Button variant="primary" disabled={!mayAllow} busy={busy === 'once'} onClick={() => answer('once')} aria-keyshortcuts="Alt+Y">
+          <Button
+            variant="primary"
+            disabled={!mayAllow}
+            busy={busy === 'once'}
+            onClick={() => answer('once')}
+            aria-keyshortcuts="Alt+Y"
+          >
             Allow once
           </Button>
         </Tooltip>
@@ -133,13 +165,22 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
           Allow for this session
         </Button>
         <span className="inline-flex items-center">
-          <Button disabled={!mayStore} busy={busy === 'always'} onClick={() => answer('always')} className="rounded-r-none!">
+          <Button
+            disabled={!mayStore}
+            busy={busy === 'always'}
+            onClick={() => answer('always')}
+            className="rounded-r-none!"
+          >
             Always allow
           </Button>
           <DropdownMenu
             align="end"
             trigger={
-              <Button disabled={!mayStore} className="-ml-px rounded-l-none! px-6! text-12 font-normal! text-muted" aria-label={`Remember it ${scopeWords[scope]}`}>
+              <Button
+                disabled={!mayStore}
+                className="-ml-px rounded-l-none! px-6! text-12 font-normal! text-muted"
+                aria-label={`Remember it ${scopeWords[scope]}`}
+              >
                 {scopeWords[scope]}
                 <ChevronDown size={13} strokeWidth={1.75} aria-hidden />
               </Button>
@@ -157,11 +198,27 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
         </span>
         <span className="ml-auto inline-flex items-center">
           <Tooltip label="Deny" keys={shownKeys('Alt+N')} side="top">
-            <Button disabled={off} busy={busy === 'deny'} onClick={() => answer('deny')} aria-keyshortcuts="Alt+N" className="rounded-r-none!">
+            <Button
+              disabled={off}
+              busy={busy === 'deny'}
+              onClick={() => answer('deny')}
+              aria-keyshortcuts="Alt+N"
+              className="rounded-r-none!"
+            >
               Deny
             </Button>
           </Tooltip>
-          <DropdownMenu align="end" trigger={<IconButton icon={ChevronDown} label="Other ways to refuse" disabled={off} className="-ml-px rounded-l-none! border border-line-strong" />}>
+          <DropdownMenu
+            align="end"
+            trigger={
+              <IconButton
+                icon={ChevronDown}
+                label="Other ways to refuse"
+                disabled={off}
+                className="-ml-px rounded-l-none! border border-line-strong"
+              />
+            }
+          >
             <DropdownMenuItem icon={MessageSquareText} onSelect={() => setFeedback(feedback ?? '')}>
               Deny and say why
             </DropdownMenuItem>

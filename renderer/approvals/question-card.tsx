@@ -16,7 +16,7 @@ type Question = ItemOf<'question'>
 /** The agent asks: choices, words, or a secret that goes to nobody but the tool (T-147, T-151). */
 export function QuestionCard({ sessionId, question, depth }: { sessionId: string; question: Question; depth: number }) {
   const controller = useSessionController(sessionId)
-  const inert = useInert(question.id)
+  const inert = useInert()
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [text, setText] = useState('')
   const [busy, setBusy] = useState(false)
@@ -48,19 +48,43 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
   }
 
   return (
-    <div role="group" aria-label="Question" aria-describedby={textId} data-pending tabIndex={-1} className="animate-rise overflow-hidden rounded-8 border border-needs/60 bg-raised shadow-low outline-offset-2">
+    <div
+      role="group"
+      aria-label="Question"
+      aria-describedby={textId}
+      data-pending
+      tabIndex={-1}
+      className="animate-rise overflow-hidden rounded-8 border border-needs/60 bg-raised shadow-low outline-offset-2"
+    >
       <div className="flex items-start gap-8 px-12 pt-10">
-        {secret ? <Lock size={15} strokeWidth={1.75} aria-hidden className="mt-3 shrink-0 text-needs" /> : <CircleHelp size={15} strokeWidth={1.75} aria-hidden className="mt-3 shrink-0 text-needs" />}
-        <p id={textId} className="max-h-240 min-w-0 grow overflow-auto text-13 break-words whitespace-pre-wrap text-ink">
+        {secret ? (
+          <Lock size={15} strokeWidth={1.75} aria-hidden className="mt-3 shrink-0 text-needs" />
+        ) : (
+          <CircleHelp size={15} strokeWidth={1.75} aria-hidden className="mt-3 shrink-0 text-needs" />
+        )}
+        <p
+          id={textId}
+          className="max-h-240 min-w-0 grow overflow-auto text-13 break-words whitespace-pre-wrap text-ink"
+        >
           <Shown text={question.text} />
         </p>
         {depth > 1 && <Badge tone="needs">1 of {depth}</Badge>}
       </div>
 
       {choosing && (
-        <div role={question.multiple ? 'group' : 'radiogroup'} aria-labelledby={textId} className="mt-8 flex flex-col gap-4 px-12">
+        <div
+          role={question.multiple ? 'group' : 'radiogroup'}
+          aria-labelledby={textId}
+          className="mt-8 flex flex-col gap-4 px-12"
+        >
           {question.choices.map((choice) => (
-            <label key={choice.id} className={classNames('flex min-h-32 items-start gap-8 rounded-6 border px-8 py-6 text-13 transition-colors', chosen.has(choice.id) ? 'border-accent bg-accent-soft/50' : 'border-line-strong hover:bg-hover')}>
+            <label
+              key={choice.id}
+              className={classNames(
+                'flex min-h-32 items-start gap-8 rounded-6 border px-8 py-6 text-13 transition-colors',
+                chosen.has(choice.id) ? 'border-accent bg-accent-soft/50' : 'border-line-strong hover:bg-hover',
+              )}
+            >
               <input
                 type={question.multiple ? 'checkbox' : 'radio'}
                 name={question.id}
@@ -108,7 +132,11 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
               className="w-full resize-none rounded-6 border border-line-control bg-field px-8 py-6 text-13"
             />
           )}
-          {secret && <p className="mt-4 text-11 text-faint">It goes once to what asked for it. It is not shown to the model and not stored.</p>}
+          {secret && (
+            <p className="mt-4 text-11 text-faint">
+              It goes once to what asked for it. It is not shown to the model and not stored.
+            </p>
+          )}
         </div>
       )}
 

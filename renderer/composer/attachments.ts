@@ -12,7 +12,10 @@ export type Chip = {
   bytes: number
   /** Text that was pasted and can be put back into the message (F-1208). */
   pasted: string | null
-  state: { kind: 'sending'; share: number } | { kind: 'ready'; attachment: Attachment } | { kind: 'refused'; reason: string }
+  state:
+    | { kind: 'sending'; share: number }
+    | { kind: 'ready'; attachment: Attachment }
+    | { kind: 'refused'; reason: string }
 }
 
 export const partBytes = 1024 * 1024
@@ -34,7 +37,8 @@ export function refusalOf(file: { size: number }, others: readonly Chip[]): stri
   const kept = others.filter((chip) => chip.state.kind !== 'refused')
   if (file.size === 0) return 'It is empty.'
   if (kept.length >= attachmentsMax) return `A message holds ${attachmentsMax} files.`
-  if (file.size > attachmentBytesMax) return `It is larger than ${bytesText(attachmentBytesMax)}. Mention it by its path instead.`
+  if (file.size > attachmentBytesMax)
+    return `It is larger than ${bytesText(attachmentBytesMax)}. Mention it by its path instead.`
   const sum = kept.reduce((all, chip) => all + chip.bytes, file.size)
   return sum > attachmentsBytesMax ? `Together more than ${bytesText(attachmentsBytesMax)}.` : null
 }
@@ -53,7 +57,10 @@ export async function uploadFile(
     signal.throwIfAborted()
     const data = await base64Of(file.slice(part * partBytes, (part + 1) * partBytes))
     try {
-      const { attachment } = await upload({ uploadId, name, mediaType, part, last: part === parts - 1, data }, { signal })
+      const { attachment } = await upload(
+        { uploadId, name, mediaType, part, last: part === parts - 1, data },
+        { signal },
+      )
       if (attachment) return attachment
     } catch (thrown) {
       signal.throwIfAborted()

@@ -4,13 +4,33 @@ import { classNames } from '../ui/class-names.ts'
 export type Completion = { id: string; label: ReactNode; detail?: ReactNode; icon?: ReactNode }
 
 /** What may complete the word at the caret. The focus stays in the text; the list is told by `aria-activedescendant`. */
-export function CompletionMenu({ id, label, entries, at, onAt, onTake }: { id: string; label: string; entries: Completion[]; at: number; onAt: (at: number) => void; onTake: (at: number) => void }) {
+export function CompletionMenu({
+  id,
+  label,
+  entries,
+  at,
+  onAt,
+  onTake,
+}: {
+  id: string
+  label: string
+  entries: Completion[]
+  at: number
+  onAt: (at: number) => void
+  onTake: (at: number) => void
+}) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' })
   }, [at])
   return (
-    <div ref={list} id={id} role="listbox" aria-label={label} className="absolute bottom-full left-0 z-30 mb-6 max-h-280 w-[min(30rem,100%)] animate-rise overflow-auto rounded-8 bg-raised p-4 shadow-float">
+    <div
+      ref={list}
+      id={id}
+      role="listbox"
+      aria-label={label}
+      className="absolute bottom-full left-0 z-30 mb-6 max-h-280 w-[min(30rem,100%)] animate-rise overflow-auto rounded-8 bg-raised p-4 shadow-float"
+    >
       {entries.map((entry, index) => (
         <div
           key={entry.id}
@@ -21,7 +41,10 @@ export function CompletionMenu({ id, label, entries, at, onAt, onTake }: { id: s
           // The text keeps the focus.
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => onTake(index)}
-          className={classNames('flex h-28 items-center gap-8 rounded-6 px-8 text-13 whitespace-nowrap', index === at && 'bg-selected')}
+          className={classNames(
+            'flex h-28 items-center gap-8 rounded-6 px-8 text-13 whitespace-nowrap',
+            index === at && 'bg-selected',
+          )}
         >
           {entry.icon && <span className="grid w-14 shrink-0 place-items-center text-faint">{entry.icon}</span>}
           <span className="shrink-0">{entry.label}</span>

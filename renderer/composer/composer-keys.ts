@@ -20,11 +20,21 @@ export type Situation = {
 }
 
 export type Act =
-  | 'send' | 'steer' | 'queue' | 'save edit' | 'run command'
+  | 'send'
+  | 'steer'
+  | 'queue'
+  | 'save edit'
+  | 'run command'
   | 'newline'
-  | 'menu take' | 'menu up' | 'menu down' | 'menu close'
-  | 'leave edit' | 'leave command' | 'stop'
-  | 'older prompt' | 'newer prompt'
+  | 'menu take'
+  | 'menu up'
+  | 'menu down'
+  | 'menu close'
+  | 'leave edit'
+  | 'leave command'
+  | 'stop'
+  | 'older prompt'
+  | 'newer prompt'
   | 'take back'
 
 /** Null: the key is the text's own. */
@@ -49,7 +59,9 @@ export function composerKey({ key, ctrl, alt, shift, repeat, composing }: Press,
       return ctrl && !alt && !shift ? 'newline' : null
     case 'Tab':
       if (shift || ctrl || alt) return null
-      return now.turn !== 'none' && now.tabQueues && !now.editing && !now.commandMode && now.text.trim() !== '' ? once('queue') : null
+      return now.turn !== 'none' && now.tabQueues && !now.editing && !now.commandMode && now.text.trim() !== ''
+        ? once('queue')
+        : null
     case 'Escape':
       if (ctrl || alt || shift) return null
       if (now.editing) return once('leave edit')

@@ -58,9 +58,21 @@ export type ComposerStore = {
 /** This window, to tell its own drafts from another window's. */
 const source = newId().slice(-12)
 
-const empty = { text: '', chips: [], mentioned: new Set<string>(), editing: null, setAside: null, recall: null, remark: null }
+const empty = {
+  text: '',
+  chips: [],
+  mentioned: new Set<string>(),
+  editing: null,
+  setAside: null,
+  recall: null,
+  remark: null,
+}
 
-export function createComposer(sessionId: string, session: StoreApi<SessionState>, client: Pick<SessionClient, 'session' | 'attachments'>): ComposerStore {
+export function createComposer(
+  sessionId: string,
+  session: StoreApi<SessionState>,
+  client: Pick<SessionClient, 'session' | 'attachments'>,
+): ComposerStore {
   const store = createStore<ComposerState>()(() => ({ ...empty, placed: 0 }))
   const uploads = new Map<string, AbortController>()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -120,19 +132,36 @@ export function createComposer(sessionId: string, session: StoreApi<SessionState
     const { chips } = store.getState()
     const mediaType = file.type || 'application/octet-stream'
     const refusal = refusalOf(file, chips)
-    const chip: Chip = { id: newId(), name, mediaType, bytes: file.size, pasted, state: refusal ? { kind: 'refused', reason: refusal } : { kind: 'sending', share: 0 } }
+    const chip: Chip = {
+      id: newId(),
+      name,
+      mediaType,
+      bytes: file.size,
+      pasted,
+      state: refusal ? { kind: 'refused', reason: refusal } : { kind: 'sending', share: 0 },
+    }
     store.setState({ chips: [...chips, chip] })
     if (refusal) return
     const ended = new AbortController()
     uploads.set(chip.id, ended)
-    uploadFile(client.attachments.upload, file, { name, mediaType }, (share) => setChip(chip.id, { kind: 'sending', share }), ended.signal)
+    uploadFile(
+      client.attachments.upload,
+      file,
+      { name, mediaType },
+      (share) => setChip(chip.id, { kind: 'sending', share }),
+      ended.signal,
+    )
       .then(
         (attachment) => {
           setChip(chip.id, { kind: 'ready', attachment })
           scheduleSave()
         },
         (thrown: unknown) => {
-          if (!ended.signal.aborted) setChip(chip.id, { kind: 'refused', reason: thrown instanceof Error ? thrown.message : 'It could not be added.' })
+          if (!ended.signal.aborted)
+            setChip(chip.id, {
+              kind: 'refused',
+              reason: thrown instanceof Error ? thrown.message : 'It could not be added.',
+            })
         },
       )
       .finally(() => uploads.delete(chip.id))
@@ -190,7 +219,12 @@ export function createComposer(sessionId: string, session: StoreApi<SessionState
     },
     beginEdit(editing, { text, attachments }) {
       const { setAside, text: own, chips } = store.getState()
-      composer.place(text, { editing, chips: attachments.map(readyChip), setAside: setAside ?? { text: own, chips }, recall: null })
+      composer.place(text, {
+        editing,
+        chips: attachments.map(readyChip),
+        setAside: setAside ?? { text: own, chips },
+        recall: null,
+      })
     },
     endEdit() {
       const { setAside } = store.getState()
@@ -198,7 +232,9 @@ export function createComposer(sessionId: string, session: StoreApi<SessionState
     },
     restore({ text, attachments }) {
       const { text: own, chips } = store.getState()
-      composer.place([text, own].filter((part) => part.trim() !== '').join('\n\n'), { chips: [...attachments.map(readyChip), ...chips] })
+      composer.place([text, own].filter((part) => part.trim() !== '').join('\n\n'), {
+        chips: [...attachments.map(readyChip), ...chips],
+      })
     },
     save,
     dispose() {

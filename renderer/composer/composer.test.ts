@@ -14,9 +14,27 @@ import { matchingCommands, readSlash, slashCommands, slashQuery } from './slash-
 
 describe('keys', () => {
   const situation: Situation = {
-    turn: 'none', whileRunning: 'steer', tabQueues: true, enterSends: true, menuOpen: false, editing: false, commandMode: false, text: 'hello', onFirstLine: true, onLastLine: true, recalling: false,
+    turn: 'none',
+    whileRunning: 'steer',
+    tabQueues: true,
+    enterSends: true,
+    menuOpen: false,
+    editing: false,
+    commandMode: false,
+    text: 'hello',
+    onFirstLine: true,
+    onLastLine: true,
+    recalling: false,
   }
-  const press = (key: string, more: Partial<Press> = {}): Press => ({ key, ctrl: false, alt: false, shift: false, repeat: false, composing: false, ...more })
+  const press = (key: string, more: Partial<Press> = {}): Press => ({
+    key,
+    ctrl: false,
+    alt: false,
+    shift: false,
+    repeat: false,
+    composing: false,
+    ...more,
+  })
   const running = { turn: 'foreground' as const }
 
   test.each<[string, Press, Partial<Situation>, ReturnType<typeof composerKey>]>([
@@ -26,7 +44,12 @@ describe('keys', () => {
     ['Enter beside a background turn sends', press('Enter'), { turn: 'background' }, 'send'],
     ['Ctrl+Enter sends', press('Enter', { ctrl: true }), {}, 'send'],
     ['Ctrl+Enter is the other of the two', press('Enter', { ctrl: true }), running, 'queue'],
-    ['Ctrl+Enter is the other of the two, set the other way', press('Enter', { ctrl: true }), { ...running, whileRunning: 'queue' }, 'steer'],
+    [
+      'Ctrl+Enter is the other of the two, set the other way',
+      press('Enter', { ctrl: true }),
+      { ...running, whileRunning: 'queue' },
+      'steer',
+    ],
     ['Ctrl+Enter steers a background turn', press('Enter', { ctrl: true }), { turn: 'background' }, 'steer'],
     ['Shift+Enter is the text’s own', press('Enter', { shift: true }), {}, null],
     ['Alt+Enter makes a line', press('Enter', { alt: true }), {}, 'newline'],
@@ -67,7 +90,8 @@ describe('keys', () => {
   })
 
   test('S-102 a held key acts once', () => {
-    for (const key of ['Enter', 'Tab', 'Escape']) expect(composerKey(press(key, { repeat: true }), { ...situation, ...running })).toBeNull()
+    for (const key of ['Enter', 'Tab', 'Escape'])
+      expect(composerKey(press(key, { repeat: true }), { ...situation, ...running })).toBeNull()
   })
 
   test('the caret’s line', () => {
@@ -97,13 +121,21 @@ describe('slash commands', () => {
   })
 
   test('S-107 nothing a person types is lost: a text is itself, a command is its name and argument', () => {
-    fc.assert(
+    const same = fc.check(
       fc.property(fc.string({ unit: fc.constantFrom('/', 's', 't', 'o', 'p', ' ', 'x') }), (text) => {
         const read = readSlash(text)
-        if (read.kind === 'text') expect(text).toBe(text.startsWith('//') ? `/${read.text}` : read.text)
-        if (read.kind === 'command') expect(text.toLowerCase().startsWith(`/${read.command.name}`)).toBe(true)
+        const again =
+          read.kind === 'text'
+            ? text.startsWith('//')
+              ? `/${read.text}`
+              : read.text
+            : read.kind === 'command'
+              ? `/${read.command.name}`
+              : `/${read.name}`
+        return text.startsWith(again)
       }),
     )
+    expect(same.counterexample).toBeNull()
   })
 
   test('the menu opens for a name only, and offers what begins with it first', () => {
@@ -127,7 +159,10 @@ describe('mentions', () => {
   })
 
   test('S-111 a completion replaces what was typed; a path with a space is quoted', () => {
-    expect(insertMention('see @sr now', { query: 'sr', from: 4, to: 7 }, 'src/a.ts')).toEqual({ text: 'see @src/a.ts now', caret: 14 })
+    expect(insertMention('see @sr now', { query: 'sr', from: 4, to: 7 }, 'src/a.ts')).toEqual({
+      text: 'see @src/a.ts now',
+      caret: 14,
+    })
     expect(insertMention('@', { query: '', from: 0, to: 1 }, 'my file.md').text).toBe('@"my file.md" ')
   })
 
@@ -154,13 +189,35 @@ test('S-103 recall walks older and newer, the draft is its newest entry, repeats
 
 describe('attachments', () => {
   test('F-1203 limits are said on the chip', () => {
-    const chip = (bytes: number) => ({ id: '', name: '', mediaType: '', bytes, pasted: null, state: { kind: 'sending' as const, share: 0 } })
+    const chip = (bytes: number) => ({
+      id: '',
+      name: '',
+      mediaType: '',
+      bytes,
+      pasted: null,
+      state: { kind: 'sending' as const, share: 0 },
+    })
     expect(refusalOf({ size: 10 }, [])).toBeNull()
     expect(refusalOf({ size: 0 }, [])).toMatch(/empty/)
     expect(refusalOf({ size: attachmentBytesMax + 1 }, [])).toMatch(/larger than 52.4 MB/)
-    expect(refusalOf({ size: 1 }, Array.from({ length: attachmentsMax }, () => chip(1)))).toMatch(/20 files/)
-    expect(refusalOf({ size: attachmentBytesMax }, Array.from({ length: 4 }, () => chip(attachmentBytesMax)))).toMatch(/Together/)
-    expect(refusalOf({ size: 1 }, Array.from({ length: attachmentsMax }, () => ({ ...chip(1), state: { kind: 'refused' as const, reason: '' } })))).toBeNull()
+    expect(
+      refusalOf(
+        { size: 1 },
+        Array.from({ length: attachmentsMax }, () => chip(1)),
+      ),
+    ).toMatch(/20 files/)
+    expect(
+      refusalOf(
+        { size: attachmentBytesMax },
+        Array.from({ length: 4 }, () => chip(attachmentBytesMax)),
+      ),
+    ).toMatch(/Together/)
+    expect(
+      refusalOf(
+        { size: 1 },
+        Array.from({ length: attachmentsMax }, () => ({ ...chip(1), state: { kind: 'refused' as const, reason: '' } })),
+      ),
+    ).toBeNull()
   })
 
   test('F-1208 a paste over 2,000 characters or 30 lines becomes a chip', () => {
@@ -175,13 +232,18 @@ describe('attachments', () => {
     const bytes = new Uint8Array(2 * partBytes + 5).map((_, index) => index % 251)
     const got: number[] = []
     const shares: number[] = []
-    const upload = vi.fn(async ({ data, last, part }: { data: string; last: boolean; part: number }) => {
-      expect(part).toBe(upload.mock.calls.length - 1)
+    const upload = vi.fn<SessionClient['attachments']['upload']>(async ({ data, last }) => {
       for (const char of atob(data)) got.push(char.charCodeAt(0))
       return { attachment: last ? { name: 'a', mediaType: 'b', bytes: bytes.length, hash: 'h' } : null }
     })
-    await uploadFile(upload as unknown as SessionClient['attachments']['upload'], new Blob([bytes]), { name: 'a', mediaType: 'b' }, (share) => shares.push(share), new AbortController().signal)
-    expect(upload).toHaveBeenCalledTimes(3)
+    await uploadFile(
+      upload,
+      new Blob([bytes]),
+      { name: 'a', mediaType: 'b' },
+      (share) => shares.push(share),
+      new AbortController().signal,
+    )
+    expect(upload.mock.calls.map(([{ part }]) => part)).toEqual([0, 1, 2])
     expect(Uint8Array.from(got)).toEqual(bytes)
     expect(shares).toEqual([1 / 3, 2 / 3])
   })
@@ -191,7 +253,17 @@ describe('drafts', () => {
   let composer: ComposerStore
   let stored: { text: string; attachments: unknown[] }
   let saves: string[]
-  const session = () => createStore<SessionState>()(() => ({ sessionId: 's', phase: 'live', view: null, refusal: null, savingSince: null, older: 'idle', unsent: [], draftRevision: null }))
+  const session = () =>
+    createStore<SessionState>()(() => ({
+      sessionId: 's',
+      phase: 'live',
+      view: null,
+      refusal: null,
+      savingSince: null,
+      older: 'idle',
+      unsent: [],
+      draftRevision: null,
+    }))
   let state: ReturnType<typeof session>
 
   beforeEach(async () => {

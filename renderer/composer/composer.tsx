@@ -1,34 +1,34 @@
 /** The message: never blocked, never lost, always saying what Enter will do (S-101 to S-105). */
-import { ArrowUp, CornerDownRight, File as FileIcon, Folder, ListPlus, Paperclip, Slash, Square, Terminal } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { CornerDownRight, Paperclip, Terminal } from 'lucide-react'
+import { useId, useLayoutEffect, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { PendingDecisions } from '../approvals/pending-decisions.tsx'
 import { attempt } from '../app/attempt.ts'
-import { isMac, shownKeys } from '../app/keys.ts'
-import { locateFolder } from '../sessions/session-actions.ts'
+import { isMac } from '../app/keys.ts'
 import { asLatheError } from '../state/session-client.ts'
-import { useSession, useSessionHandle, useView } from '../state/session-store.ts'
-import { useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { useSessionHandle, useView } from '../state/session-store.ts'
+import { useSetting } from '../state/workbench-store.ts'
 import { TurnStatus } from '../transcript/turn-status.tsx'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { IconButton } from '../ui/icon-button.tsx'
-import { Tooltip } from '../ui/tooltip.tsx'
 import { isLongPaste } from './attachments.ts'
+import { useBlocked } from './blocked.tsx'
 import { Chips } from './chips.tsx'
-import { CompletionMenu, type Completion } from './completion-menu.tsx'
+import { CompletionMenu } from './completion-menu.tsx'
+import { useCompletions } from './completions.tsx'
 import { type Act, caretLines, composerKey } from './composer-keys.ts'
 import { composerOf } from './composer-store.ts'
 import { DropTarget } from './drop-target.tsx'
-import { deleteMention, insertMention, mentionQuery } from './mentions.ts'
+import { deleteMention } from './mentions.ts'
 import { PauseQueue, PendingList } from './pending-list.tsx'
 import { ContextRing, EffortPicker, ModePicker, ModelPicker, WorkspaceName } from './pickers.tsx'
 import { recalledText, startRecall, stepRecall } from './recall.ts'
 import { SessionRemarks } from './session-remarks.tsx'
 import { runSlash } from './slash-actions.ts'
-import { matchingCommands, readSlash, slashQuery } from './slash-commands.ts'
+import { SendButtons } from './send-buttons.tsx'
+import { readSlash } from './slash-commands.ts'
 import { turnKind } from './turn-kind.ts'
-import { useFoundFiles } from './use-found-files.ts'
 
 type Picker = 'model' | 'effort' | 'mode'
 
@@ -54,14 +54,16 @@ function MessageBox({ sessionId }: { sessionId: string }) {
   const whileRunning = useSetting('composer.whileRunning')
   const tabQueues = useSetting('composer.tabQueues')
   const enterSends = useSetting('composer.enterSends')
-  const blocked = useBlocked(sessionId, () => setPicker('model'))
+  const execEnabled = useSetting('exec.enabled')
   const field = useRef<HTMLTextAreaElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
   const pastingRaw = useRef(false)
   const [caret, setCaret] = useState(0)
   const [picker, setPicker] = useState<Picker | null>(null)
+  const blocked = useBlocked(sessionId, () => setPicker('model'))
   const [stopping, setStopping] = useState(false)
-  const [menuAt, setMenuAt] = useState(0)
+  /** The chosen entry of the menu of one word; another word begins at its first. */
+  const [menuAt, setMenuAt] = useState({ word: '', at: 0 })
   /** The word whose menu was closed by Esc. */
   const [menuClosed, setMenuClosed] = useState<string | null>(null)
   const menuId = useId()
@@ -71,7 +73,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
   const commandMode = editing === null && text.startsWith('!')
   const menu = useCompletions(sessionId, editing === null && !commandMode, text, caret)
   const menuOpen = menu !== null && menu.entries.length > 0 && menuClosed !== menu.word
-  const chosen = Math.min(menuAt, (menu?.entries.length ?? 1) - 1)
+  const chosen = Math.min(menuAt.word === menu?.word ? menuAt.at : 0, (menu?.entries.length ?? 1) - 1)
 
   useLayoutEffect(() => {
     if (placed === 0) return
@@ -79,14 +81,20 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     element.setSelectionRange(element.value.length, element.value.length)
     setCaret(element.value.length)
   }, [placed])
-  useEffect(() => setMenuAt(0), [menu?.word])
-  useGrowing(field, text)
+  // Grows with its text where the browser does not do it by itself.
+  useLayoutEffect(() => {
+    const element = field.current
+    if (!element || element.value !== text || CSS.supports('field-sizing', 'content')) return
+    element.style.height = 'auto'
+    element.style.height = `${element.scrollHeight}px`
+  }, [text])
 
   async function send(as: 'refuse' | 'steer' | 'queue'): Promise<void> {
     if (!commandMode && (await ranAsCommand())) return
     const message = composer.message()
     if (!message) return composer.store.setState({ remark: { text: 'A file is still on its way.' } })
-    if (chips.some((chip) => chip.state.kind === 'refused')) return composer.store.setState({ remark: { text: 'Remove the file that cannot be sent.' } })
+    if (chips.some((chip) => chip.state.kind === 'refused'))
+      return composer.store.setState({ remark: { text: 'Remove the file that cannot be sent.' } })
     if (message.text.trim() === '' && message.attachments.length === 0) return
     if (blocked) return
     const read = readSlash(message.text)
@@ -101,11 +109,17 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     if (read.kind === 'text') return false
     if (read.kind === 'unknown') {
       const near = read.nearest.map((name) => `/${name}`).join(', ')
-      composer.store.setState({ remark: { text: `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''}`, sendAsText: true } })
+      composer.store.setState({
+        remark: { text: `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''}`, sendAsText: true },
+      })
       return true
     }
     try {
-      const why = await runSlash(sessionId, read.command, read.argument, { attach: () => chooser.current?.click(), openPicker: setPicker, stop })
+      const why = await runSlash(sessionId, read.command, read.argument, {
+        attach: () => chooser.current?.click(),
+        openPicker: setPicker,
+        stop,
+      })
       if (why === null) composer.place('', { chips })
       else composer.store.setState({ remark: { text: why } })
     } catch (thrown) {
@@ -140,7 +154,10 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const reply = await attempt('Could not stop the turn', () => controller.stop())
     setStopping(false)
     if (reply?.stopped && reply.withdrawn.length > 0) {
-      composer.restore({ text: reply.withdrawn.map((steer) => steer.text).join('\n\n'), attachments: reply.withdrawn.flatMap((steer) => steer.attachments) })
+      composer.restore({
+        text: reply.withdrawn.map((steer) => steer.text).join('\n\n'),
+        attachments: reply.withdrawn.flatMap((steer) => steer.attachments),
+      })
     }
   }
 
@@ -149,15 +166,22 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     if (!editing || !message) return
     if (message.text.trim() === '' && message.attachments.length === 0) return
     const done = await attempt('Could not change it', async () => {
-      if (editing.kind === 'followUp') return Boolean(await controller.editFollowUp(editing.id, editing.revision, message))
+      if (editing.kind === 'followUp')
+        return Boolean(await controller.editFollowUp(editing.id, editing.revision, message))
       return (await controller.editSteer(editing.id, message)).done
     })
     if (done) composer.endEdit()
-    else if (done === false) composer.store.setState({ remark: { text: 'The agent has read it already. What you wrote stays here.' }, editing: null, setAside: null })
+    else if (done === false)
+      composer.store.setState({
+        remark: { text: 'The agent has read it already. What you wrote stays here.' },
+        editing: null,
+        setAside: null,
+      })
   }
 
   async function recallStep(step: 1 | -1): Promise<void> {
-    const now = recall ?? startRecall((await attempt('Could not load earlier prompts', () => controller.prompts())) ?? [], text)
+    const now =
+      recall ?? startRecall((await attempt('Could not load earlier prompts', () => controller.prompts())) ?? [], text)
     const next = stepRecall(now, step)
     if (next) composer.place(recalledText(next), { recall: next.at < 0 ? null : next })
   }
@@ -202,7 +226,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
       case 'menu up':
       case 'menu down': {
         const count = menu!.entries.length
-        return setMenuAt((chosen + (what === 'menu up' ? -1 : 1) + count) % count)
+        return chooseEntry((chosen + (what === 'menu up' ? -1 : 1) + count) % count)
       }
       case 'menu close':
         return setMenuClosed(menu!.word)
@@ -219,6 +243,10 @@ function MessageBox({ sessionId }: { sessionId: string }) {
       case 'take back':
         return void takeBack()
     }
+  }
+
+  function chooseEntry(at: number): void {
+    setMenuAt({ word: menu?.word ?? '', at })
   }
 
   /** Types at the caret, so that the browser's undo knows of it. */
@@ -243,8 +271,26 @@ function MessageBox({ sessionId }: { sessionId: string }) {
       }
     }
     const what = composerKey(
-      { key, ctrl, alt: altKey, shift: shiftKey, repeat, composing: nativeEvent.isComposing || nativeEvent.keyCode === 229 },
-      { turn: running, whileRunning, tabQueues, enterSends, menuOpen, editing: editing !== null, commandMode, text, recalling: recall !== null, ...caretLines(text, currentTarget.selectionStart) },
+      {
+        key,
+        ctrl,
+        alt: altKey,
+        shift: shiftKey,
+        repeat,
+        composing: nativeEvent.isComposing || nativeEvent.keyCode === 229,
+      },
+      {
+        turn: running,
+        whileRunning,
+        tabQueues,
+        enterSends,
+        menuOpen,
+        editing: editing !== null,
+        commandMode,
+        text,
+        recalling: recall !== null,
+        ...caretLines(text, currentTarget.selectionStart),
+      },
     )
     if (what === null) {
       // A held key acts once, and then it does nothing rather than something else.
@@ -269,23 +315,48 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     }
   }
 
-  const name = shownKeys
-  const hint = editing ? `Enter saves, Esc leaves it as it was` : commandMode ? 'Enter runs it, Esc leaves the command' : null
+  const hint = editing
+    ? 'Enter saves, Esc leaves it as it was'
+    : execEnabled
+      ? 'Enter runs it, Esc leaves the command'
+      : 'commands are turned off in Settings'
   const nothing = text.trim() === '' && chips.length === 0
   return (
     <>
-      <DropTarget onFiles={composer.addFiles} onText={(dropped) => composer.place(text === '' ? dropped : `${text}${/\s$/.test(text) ? '' : ' '}${dropped}`)} />
+      <DropTarget
+        onFiles={composer.addFiles}
+        onText={(dropped) => composer.place(text === '' ? dropped : `${text}${/\s$/.test(text) ? '' : ' '}${dropped}`)}
+      />
       <div
         className={classNames(
           'relative rounded-12 border bg-field shadow-low transition-colors focus-within:border-accent',
           commandMode ? 'border-note' : editing ? 'border-needs' : 'border-line-strong',
         )}
       >
-        {menuOpen && <CompletionMenu id={menuId} label={menu.label} entries={menu.entries} at={chosen} onAt={setMenuAt} onTake={takeCompletion} />}
+        {menuOpen && (
+          <CompletionMenu
+            id={menuId}
+            label={menu.label}
+            entries={menu.entries}
+            at={chosen}
+            onAt={chooseEntry}
+            onTake={takeCompletion}
+          />
+        )}
         {(editing || commandMode) && (
           <p className="flex items-center gap-6 px-12 pt-8 text-12 text-muted">
-            {commandMode ? <Terminal size={13} strokeWidth={1.75} aria-hidden className="text-note" /> : <CornerDownRight size={13} strokeWidth={1.75} aria-hidden className="text-needs" />}
-            <span>{commandMode ? 'Your own command, run without the agent' : editing?.kind === 'steer' ? 'Editing a message for the running turn' : 'Editing a queued message'}</span>
+            {commandMode ? (
+              <Terminal size={13} strokeWidth={1.75} aria-hidden className="text-note" />
+            ) : (
+              <CornerDownRight size={13} strokeWidth={1.75} aria-hidden className="text-needs" />
+            )}
+            <span>
+              {commandMode
+                ? 'Your own command, run without the agent'
+                : editing?.kind === 'steer'
+                  ? 'Editing a message for the running turn'
+                  : 'Editing a queued message'}
+            </span>
             <span className="text-faint">· {hint}</span>
           </p>
         )}
@@ -310,7 +381,10 @@ function MessageBox({ sessionId }: { sessionId: string }) {
           onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
-          className={classNames('block max-h-[40vh] min-h-44 w-full resize-none bg-transparent px-12 pt-10 pb-4 text-14 text-ink outline-none [field-sizing:content]', commandMode && 'font-mono text-13')}
+          className={classNames(
+            'block max-h-[40vh] min-h-44 w-full resize-none bg-transparent px-12 pt-10 pb-4 text-14 text-ink outline-none [field-sizing:content]',
+            commandMode && 'font-mono text-13',
+          )}
         />
         {(remark || blocked) && (
           <p id={remarkId} role="status" className="flex flex-wrap items-center gap-8 px-12 pb-4 text-12 text-needs">
@@ -337,10 +411,28 @@ function MessageBox({ sessionId }: { sessionId: string }) {
               field.current?.focus()
             }}
           />
-          <IconButton icon={Paperclip} label="Attach" size="small" tooltipSide="top" onClick={() => chooser.current?.click()} />
-          <ModelPicker sessionId={sessionId} open={picker === 'model'} onOpenChange={(open) => setPicker(open ? 'model' : null)} />
-          <EffortPicker sessionId={sessionId} open={picker === 'effort'} onOpenChange={(open) => setPicker(open ? 'effort' : null)} />
-          <ModePicker sessionId={sessionId} open={picker === 'mode'} onOpenChange={(open) => setPicker(open ? 'mode' : null)} />
+          <IconButton
+            icon={Paperclip}
+            label="Attach"
+            size="small"
+            tooltipSide="top"
+            onClick={() => chooser.current?.click()}
+          />
+          <ModelPicker
+            sessionId={sessionId}
+            open={picker === 'model'}
+            onOpenChange={(open) => setPicker(open ? 'model' : null)}
+          />
+          <EffortPicker
+            sessionId={sessionId}
+            open={picker === 'effort'}
+            onOpenChange={(open) => setPicker(open ? 'effort' : null)}
+          />
+          <ModePicker
+            sessionId={sessionId}
+            open={picker === 'mode'}
+            onOpenChange={(open) => setPicker(open ? 'mode' : null)}
+          />
           <WorkspaceName sessionId={sessionId} />
           <span className="ml-auto flex items-center gap-6">
             <PauseQueue sessionId={sessionId} />
@@ -355,48 +447,17 @@ function MessageBox({ sessionId }: { sessionId: string }) {
                 </Button>
               </>
             ) : (
-              <>
-                {running !== 'none' && !commandMode && (
-                  <>
-                    <Tooltip label="Send it after this turn" keys={name(tabQueues ? 'Tab' : 'Mod+Enter')} side="top">
-                      <Button size="small" variant="ghost" disabled={nothing || blocked !== null} onClick={() => void send('queue')}>
-                        <ListPlus size={13} strokeWidth={1.75} aria-hidden /> Queue
-                      </Button>
-                    </Tooltip>
-                    <Tooltip label="Give it to the running turn" side="top">
-                      <Button size="small" variant="ghost" disabled={nothing || blocked !== null} onClick={() => void send('steer')}>
-                        <CornerDownRight size={13} strokeWidth={1.75} aria-hidden /> Steer now
-                      </Button>
-                    </Tooltip>
-                  </>
-                )}
-                {running !== 'none' && (
-                  <Tooltip label="Stop the turn" keys="Esc" side="top">
-                    <Button size="small" busy={stopping} onClick={() => void stop()}>
-                      <Square size={10} strokeWidth={2} fill="currentColor" aria-hidden /> Stop
-                    </Button>
-                  </Tooltip>
-                )}
-                {commandMode ? (
-                  <Button size="small" variant="primary" disabled={text.trim() === '!'} onClick={() => void runCommandLine()}>
-                    Run
-                  </Button>
-                ) : (
-                  running !== 'foreground' && (
-                    <Tooltip label="Send" keys={enterSends ? 'Enter' : name('Mod+Enter')} side="top">
-                      <button
-                        type="button"
-                        aria-label="Send"
-                        disabled={nothing || blocked !== null}
-                        onClick={() => void send('refuse')}
-                        className="grid size-28 shrink-0 place-items-center rounded-8 bg-accent text-on-accent transition-colors hover:bg-accent-hover disabled:bg-pressed disabled:text-disabled"
-                      >
-                        <ArrowUp size={16} strokeWidth={2} aria-hidden />
-                      </button>
-                    </Tooltip>
-                  )
-                )}
-              </>
+              <SendButtons
+                running={running}
+                commandMode={commandMode}
+                off={commandMode ? text.trim() === '!' : nothing || blocked !== null}
+                stopping={stopping}
+                onSend={() => void send('refuse')}
+                onSteer={() => void send('steer')}
+                onQueue={() => void send('queue')}
+                onRun={() => void runCommandLine()}
+                onStop={() => void stop()}
+              />
             )}
           </span>
         </div>
@@ -406,96 +467,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
 }
 
 function placeholderOf(running: 'none' | 'foreground' | 'background', whileRunning: 'steer' | 'queue'): string {
-  if (running === 'foreground') return whileRunning === 'steer' ? 'Steer the running turn, or queue what comes next' : 'Queue what comes next'
+  if (running === 'foreground')
+    return whileRunning === 'steer' ? 'Steer the running turn, or queue what comes next' : 'Queue what comes next'
   return 'Describe a task.  / for commands, @ for files, ! for a shell command'
-}
-
-type Entry = Completion & {
-  /** The text with it taken, and where the caret goes. */
-  apply(): { text: string; caret: number; path?: string }
-  /** Taking it is all there is to do. */
-  complete: boolean
-}
-type Menu = { label: string; word: string; entries: Entry[] }
-
-/** What completes the word at the caret: a command's name, or a file of the workspace. */
-function useCompletions(sessionId: string, enabled: boolean, text: string, caret: number): Menu | null {
-  const workspace = useView(sessionId, ({ header }) => header.workspace, '')
-  const slash = enabled ? slashQuery(text, caret) : null
-  const mention = useMemo(() => (enabled ? mentionQuery(text, caret) : null), [enabled, text, caret])
-  const files = useFoundFiles(workspace, mention?.query ?? null)
-  if (slash !== null) {
-    const entries = matchingCommands(slash).map((command): Entry => ({
-      id: command.name,
-      icon: <Slash size={13} strokeWidth={1.75} aria-hidden />,
-      label: (
-        <>
-          {command.name} {command.argument && <span className="text-faint">{command.argument}</span>}
-        </>
-      ),
-      detail: command.help,
-      complete: command.argument === undefined,
-      apply: () => {
-        const line = `/${command.name}${command.argument === undefined ? '' : ' '}`
-        return { text: line, caret: line.length }
-      },
-    }))
-    return { label: 'Commands', word: `/${slash}`, entries }
-  }
-  if (!mention) return null
-  const entries = files.map(({ path, kind }): Entry => ({
-    id: path,
-    icon: kind === 'folder' ? <Folder size={13} strokeWidth={1.75} aria-hidden /> : <FileIcon size={13} strokeWidth={1.75} aria-hidden />,
-    label: <bdi>{path.split('/').at(-1)}</bdi>,
-    detail: <bdi>{path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''}</bdi>,
-    complete: false,
-    apply: () => ({ ...insertMention(text, mention, path), path }),
-  }))
-  return { label: 'Files', word: `@${mention.query}`, entries }
-}
-
-/** Why nothing can be sent now, with what mends it; null where all is well (S-105). */
-function useBlocked(sessionId: string, chooseModel: () => void): { text: string; fix: ReactNode } | null {
-  const refused = useSession(sessionId, (state) => state.phase === 'refused')
-  const saving = useSession(sessionId, (state) => state.savingSince !== null)
-  const deleted = useView(sessionId, ({ header }) => header.deletedAt !== null, false)
-  const path = useView(sessionId, ({ header }) => header.workspace, '')
-  const modelless = useView(sessionId, ({ header }) => header.model === null, false)
-  const model = useWorkbench(({ settings }) => settings.model)
-  const missing = useWorkbench(({ workspaces }) => workspaces.get(path)?.state === 'missing')
-  const lost = useWorkbench((state) => state.link === 'lost')
-  if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
-  if (deleted) return { text: 'This session was deleted.', fix: null }
-  if (saving) return { text: 'Read only until the end of the last turn is stored.', fix: null }
-  if (missing) {
-    return {
-      text: 'The folder of this session is missing.',
-      fix: (
-        <Button size="small" onClick={() => void locateFolder(path)}>
-          Locate…
-        </Button>
-      ),
-    }
-  }
-  if (modelless && model === null) {
-    return {
-      text: 'No model is chosen.',
-      fix: (
-        <Button size="small" onClick={chooseModel}>
-          Choose model
-        </Button>
-      ),
-    }
-  }
-  return lost ? { text: 'Reconnecting. What you write is kept.', fix: null } : null
-}
-
-/** Grows with its text where the browser does not do it by itself. */
-function useGrowing(field: React.RefObject<HTMLTextAreaElement | null>, text: string): void {
-  useLayoutEffect(() => {
-    const element = field.current
-    if (!element || CSS.supports('field-sizing', 'content')) return
-    element.style.height = 'auto'
-    element.style.height = `${element.scrollHeight}px`
-  }, [field, text])
 }

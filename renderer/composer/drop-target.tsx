@@ -39,7 +39,8 @@ export function DropTarget({ onFiles, onText }: { onFiles: (files: File[]) => vo
         const folders = entries.filter((item) => item.webkitGetAsEntry()?.isDirectory)
         const files = entries.filter((item) => !folders.includes(item)).flatMap((item) => item.getAsFile() ?? [])
         if (files.length > 0) onFiles(files)
-        if (folders.length > 0) toast.note('Folders are not attached', { detail: 'Open one as a workspace, or mention it with @.' })
+        if (folders.length > 0)
+          toast.note('Folders are not attached', { detail: 'Open one as a workspace, or mention it with @.' })
       },
     }
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name as 'drop', listener)

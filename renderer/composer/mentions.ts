@@ -22,7 +22,11 @@ export function insertMention(text: string, { from, to }: MentionQuery, path: st
 }
 
 /** Deleting into a mention that was completed removes all of it (S-112). Null where the caret is not in one. */
-export function deleteMention(text: string, caret: number, mentioned: ReadonlySet<string>): { text: string; caret: number } | null {
+export function deleteMention(
+  text: string,
+  caret: number,
+  mentioned: ReadonlySet<string>,
+): { text: string; caret: number } | null {
   for (const path of mentioned) {
     const mention = mentionText(path)
     const from = text.lastIndexOf(mention, caret - 1)

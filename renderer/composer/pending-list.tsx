@@ -49,9 +49,26 @@ export function PendingList({ sessionId }: { sessionId: string }) {
   )
 }
 
-function Line({ icon, text, files, dim = false, children }: { icon: ReactNode; text: string; files: number; dim?: boolean; children?: ReactNode }) {
+function Line({
+  icon,
+  text,
+  files,
+  dim = false,
+  children,
+}: {
+  icon: ReactNode
+  text: string
+  files: number
+  dim?: boolean
+  children?: ReactNode
+}) {
   return (
-    <div className={classNames('group/pending flex min-h-28 items-center gap-8 rounded-6 pr-2 pl-8 text-13 hover:bg-hover', dim && 'opacity-60')}>
+    <div
+      className={classNames(
+        'group/pending flex min-h-28 items-center gap-8 rounded-6 pr-2 pl-8 text-13 hover:bg-hover',
+        dim && 'opacity-60',
+      )}
+    >
       <span className="grid w-14 shrink-0 place-items-center text-faint">{icon}</span>
       <Shown text={text.replaceAll(/\s+/g, ' ').slice(0, 300)} className="min-w-0 grow truncate text-ink" />
       {attachmentsText(files)}
@@ -75,35 +92,99 @@ function SteerLine({ sessionId, steer }: { sessionId: string; steer: Steer }) {
   }
   return (
     <li>
-      <Line icon={steer.state === 'sending' ? <Spinner size={12} /> : <CornerDownRight size={13} strokeWidth={1.75} aria-label="For the running turn" />} text={steer.text} files={steer.attachments.length}>
+      <Line
+        icon={
+          steer.state === 'sending' ? (
+            <Spinner size={12} />
+          ) : (
+            <CornerDownRight size={13} strokeWidth={1.75} aria-label="For the running turn" />
+          )
+        }
+        text={steer.text}
+        files={steer.attachments.length}
+      >
         {can('sendNow') && <IconButton icon={Zap} label="Send now" size="small" onClick={() => void sendNow()} />}
-        {can('edit') && <IconButton icon={Pencil} label="Edit" size="small" onClick={() => composerOf(sessionId).beginEdit({ kind: 'steer', id: steer.id }, steer)} />}
+        {can('edit') && (
+          <IconButton
+            icon={Pencil}
+            label="Edit"
+            size="small"
+            onClick={() => composerOf(sessionId).beginEdit({ kind: 'steer', id: steer.id }, steer)}
+          />
+        )}
         {can('withdraw') && <IconButton icon={X} label="Take back" size="small" onClick={() => void withdraw()} />}
       </Line>
     </li>
   )
 }
 
-function FollowUpLine({ sessionId, one, index, all }: { sessionId: string; one: FollowUp; index: number; all: FollowUp[] }) {
+function FollowUpLine({
+  sessionId,
+  one,
+  index,
+  all,
+}: {
+  sessionId: string
+  one: FollowUp
+  index: number
+  all: FollowUp[]
+}) {
   const controller = useSessionController(sessionId)
   const running = useView(sessionId, ({ header }) => header.currentTurnId !== null, false)
   const quiet = 'opacity-0 group-focus-within/pending:opacity-100 group-hover/pending:opacity-100'
   return (
     <li>
       <Line icon={<span className="figures text-11">{index + 1}</span>} text={one.text} files={one.attachments.length}>
-        {index > 0 && <IconButton icon={ArrowUp} label="Move up" size="small" className={quiet} onClick={() => void attempt('Could not move it', () => controller.moveFollowUp(one.id, all[index - 1]!.id))} />}
-        {index < all.length - 1 && <IconButton icon={ArrowDown} label="Move down" size="small" className={quiet} onClick={() => void attempt('Could not move it', () => controller.moveFollowUp(one.id, all[index + 2]?.id ?? null))} />}
-        {running ? (
-          <IconButton icon={CornerDownRight} label="Steer with this now" size="small" onClick={() => void attempt('Could not steer with it', () => controller.steerFollowUp(one.id))} />
-        ) : (
-          <IconButton icon={Send} label="Start this now" size="small" onClick={() => void attempt('Could not start it', () => controller.startFollowUp(one.id))} />
+        {index > 0 && (
+          <IconButton
+            icon={ArrowUp}
+            label="Move up"
+            size="small"
+            className={quiet}
+            onClick={() => void attempt('Could not move it', () => controller.moveFollowUp(one.id, all[index - 1]!.id))}
+          />
         )}
-        <IconButton icon={Pencil} label="Edit" size="small" onClick={() => composerOf(sessionId).beginEdit({ kind: 'followUp', id: one.id, revision: one.revision }, one)} />
+        {index < all.length - 1 && (
+          <IconButton
+            icon={ArrowDown}
+            label="Move down"
+            size="small"
+            className={quiet}
+            onClick={() =>
+              void attempt('Could not move it', () => controller.moveFollowUp(one.id, all[index + 2]?.id ?? null))
+            }
+          />
+        )}
+        {running ? (
+          <IconButton
+            icon={CornerDownRight}
+            label="Steer with this now"
+            size="small"
+            onClick={() => void attempt('Could not steer with it', () => controller.steerFollowUp(one.id))}
+          />
+        ) : (
+          <IconButton
+            icon={Send}
+            label="Start this now"
+            size="small"
+            onClick={() => void attempt('Could not start it', () => controller.startFollowUp(one.id))}
+          />
+        )}
+        <IconButton
+          icon={Pencil}
+          label="Edit"
+          size="small"
+          onClick={() => composerOf(sessionId).beginEdit({ kind: 'followUp', id: one.id, revision: one.revision }, one)}
+        />
         <IconButton
           icon={X}
           label="Take back"
           size="small"
-          onClick={() => void attempt('Could not take it back', () => controller.removeFollowUp(one.id)).then((back) => back && composerOf(sessionId).restore(back))}
+          onClick={() =>
+            void attempt('Could not take it back', () => controller.removeFollowUp(one.id)).then(
+              (back) => back && composerOf(sessionId).restore(back),
+            )
+          }
         />
       </Line>
     </li>
@@ -124,7 +205,12 @@ function PausedLine({ sessionId, queue }: { sessionId: string; queue: Queue }) {
   const first = queue.followUps[0]
 
   async function clear(): Promise<void> {
-    const yes = await ask({ title: 'Clear the queue?', description: `${queue.followUps.length === 1 ? 'The waiting message is' : `All ${queue.followUps.length} waiting messages are`} removed.`, confirm: 'Clear', danger: true })
+    const yes = await ask({
+      title: 'Clear the queue?',
+      description: `${queue.followUps.length === 1 ? 'The waiting message is' : `All ${queue.followUps.length} waiting messages are`} removed.`,
+      confirm: 'Clear',
+      danger: true,
+    })
     if (yes) await attempt('Could not clear the queue', () => controller.clearFollowUps())
   }
   return (
@@ -138,7 +224,13 @@ function PausedLine({ sessionId, queue }: { sessionId: string; queue: Queue }) {
         <Play size={12} strokeWidth={1.75} aria-hidden /> Resume
       </Button>
       {first && (
-        <Button size="small" variant="ghost" onClick={() => composerOf(sessionId).beginEdit({ kind: 'followUp', id: first.id, revision: first.revision }, first)}>
+        <Button
+          size="small"
+          variant="ghost"
+          onClick={() =>
+            composerOf(sessionId).beginEdit({ kind: 'followUp', id: first.id, revision: first.revision }, first)
+          }
+        >
           Edit
         </Button>
       )}
@@ -152,7 +244,18 @@ function PausedLine({ sessionId, queue }: { sessionId: string; queue: Queue }) {
 /** "Pause" while something waits and nothing holds it. */
 export function PauseQueue({ sessionId }: { sessionId: string }) {
   const controller = useSessionController(sessionId)
-  const waiting = useView(sessionId, ({ header }) => header.queue.followUps.length > 0 && header.queue.paused === null, false)
+  const waiting = useView(
+    sessionId,
+    ({ header }) => header.queue.followUps.length > 0 && header.queue.paused === null,
+    false,
+  )
   if (!waiting) return null
-  return <IconButton icon={ListOrdered} label="Pause the queue" size="small" onClick={() => void attempt('Could not pause', () => controller.pauseQueue())} />
+  return (
+    <IconButton
+      icon={ListOrdered}
+      label="Pause the queue"
+      size="small"
+      onClick={() => void attempt('Could not pause', () => controller.pauseQueue())}
+    />
+  )
 }

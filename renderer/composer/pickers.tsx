@@ -38,7 +38,11 @@ export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
       onOpenChange={onOpenChange}
       className="w-360! p-0!"
       trigger={
-        <Button variant="ghost" className={classNames(slot, model === null && 'text-needs')} aria-label={`Model: ${label}`}>
+        <Button
+          variant="ghost"
+          className={classNames(slot, model === null && 'text-needs')}
+          aria-label={`Model: ${label}`}
+        >
           <Sparkles {...icon} />
           <span className="max-w-200 truncate">{label}</span>
           <ChevronDown {...icon} size={12} className="text-faint" />
@@ -58,13 +62,29 @@ function choicesOf(providers: readonly ProviderEntry[]): Choice[] {
       name: modelName(provider.id, model.name),
       label: model.label,
       group: provider.label,
-      detail: [`${tokensText(model.contextLength)} context`, model.vision && 'images', model.tools === false && 'no tools'].filter(Boolean).join(', '),
+      detail: [
+        `${tokensText(model.contextLength)} context`,
+        model.vision && 'images',
+        model.tools === false && 'no tools',
+      ]
+        .filter(Boolean)
+        .join(', '),
       off: provider.state === 'ready' ? null : (provider.reason ?? 'not available'),
     })),
   )
 }
 
-function ModelList({ sessionId, providers, model, onDone }: { sessionId: string; providers: readonly ProviderEntry[]; model: string | null; onDone: () => void }) {
+function ModelList({
+  sessionId,
+  providers,
+  model,
+  onDone,
+}: {
+  sessionId: string
+  providers: readonly ProviderEntry[]
+  model: string | null
+  onDone: () => void
+}) {
   const controller = useSessionController(sessionId)
   const recent = usePreference('models.recent')
   const [query, setQuery] = useState('')
@@ -79,7 +99,10 @@ function ModelList({ sessionId, providers, model, onDone }: { sessionId: string;
         .map(({ choice }) => ({ ...choice, group: choice.group }))
     }
     const used = recent.flatMap((name) => choices.find((choice) => choice.name === name) ?? []).slice(0, 4)
-    return [...used.map((choice) => ({ ...choice, group: 'Recent' })), ...choices.filter((choice) => !used.includes(choice))]
+    return [
+      ...used.map((choice) => ({ ...choice, group: 'Recent' })),
+      ...choices.filter((choice) => !used.includes(choice)),
+    ]
   }, [choices, query, recent])
 
   async function choose(choice: Choice | undefined): Promise<void> {
@@ -117,7 +140,11 @@ function ModelList({ sessionId, providers, model, onDone }: { sessionId: string;
       <div id="model-choices" role="listbox" aria-label="Models" className="min-h-0 grow overflow-auto p-4">
         {found.map((choice, index) => (
           <div key={`${choice.group} ${choice.name}`}>
-            {(index === 0 || found[index - 1]!.group !== choice.group) && <div role="presentation" className="px-8 pt-6 pb-2 text-11 font-medium text-faint">{choice.group}</div>}
+            {(index === 0 || found[index - 1]!.group !== choice.group) && (
+              <div role="presentation" className="px-8 pt-6 pb-2 text-11 font-medium text-faint">
+                {choice.group}
+              </div>
+            )}
             <div
               id={`model-choice-${index}`}
               role="option"
@@ -127,21 +154,36 @@ function ModelList({ sessionId, providers, model, onDone }: { sessionId: string;
               }}
               onPointerMove={() => setAt(index)}
               onClick={() => void choose(choice)}
-              className={classNames('flex min-h-28 items-center gap-8 rounded-6 px-8 py-3 text-13', index === at && 'bg-selected')}
+              className={classNames(
+                'flex min-h-28 items-center gap-8 rounded-6 px-8 py-3 text-13',
+                index === at && 'bg-selected',
+              )}
             >
-              <span className="grid w-14 shrink-0 place-items-center">{choice.name === model && <Check size={14} strokeWidth={2} aria-hidden />}</span>
+              <span className="grid w-14 shrink-0 place-items-center">
+                {choice.name === model && <Check size={14} strokeWidth={2} aria-hidden />}
+              </span>
               <span className="min-w-0 grow truncate">{choice.label}</span>
-              <span className={classNames('shrink-0 text-11', choice.off ? 'text-needs' : 'text-faint')}>{choice.off ?? choice.detail}</span>
+              <span className={classNames('shrink-0 text-11', choice.off ? 'text-needs' : 'text-faint')}>
+                {choice.off ?? choice.detail}
+              </span>
             </div>
           </div>
         ))}
-        {found.length === 0 && <p className="px-8 py-12 text-12 text-muted">{choices.length === 0 ? 'No provider is set up yet.' : 'No model matches.'}</p>}
+        {found.length === 0 && (
+          <p className="px-8 py-12 text-12 text-muted">
+            {choices.length === 0 ? 'No provider is set up yet.' : 'No model matches.'}
+          </p>
+        )}
       </div>
       <div className="flex shrink-0 justify-between border-t border-line p-4">
         <Button size="small" variant="ghost" onClick={() => void loadProviders(true)}>
           Refresh
         </Button>
-        <Button size="small" variant="ghost" onClick={() => (onDone(), showDialog({ kind: 'settings', page: 'models' }))}>
+        <Button
+          size="small"
+          variant="ghost"
+          onClick={() => (onDone(), showDialog({ kind: 'settings', page: 'models' }))}
+        >
           Providers…
         </Button>
       </div>
@@ -154,7 +196,9 @@ export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
   const controller = useSessionController(sessionId)
   const effort = useView(sessionId, ({ header }) => header.effort, null)
   const model = useView(sessionId, ({ header }) => header.model, null)
-  const efforts = useWorkbench(({ providers, settings }) => findModel(providers, model ?? settings.model ?? '')?.model.efforts ?? null)
+  const efforts = useWorkbench(
+    ({ providers, settings }) => findModel(providers, model ?? settings.model ?? '')?.model.efforts ?? null,
+  )
   if (!efforts || efforts.length === 0) return null
   const standard = 'standard'
   return (
@@ -173,7 +217,11 @@ export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
       <DropdownMenuLabel>How much it thinks</DropdownMenuLabel>
       <DropdownMenuRadio
         value={effort ?? standard}
-        onChange={(value) => void attempt('Could not change the effort', () => controller.configure({ effort: value === standard ? null : value }))}
+        onChange={(value) =>
+          void attempt('Could not change the effort', () =>
+            controller.configure({ effort: value === standard ? null : value }),
+          )
+        }
         choices={[standard, ...efforts.filter((one) => one !== standard)].map((value) => ({ value, label: value }))}
       />
     </DropdownMenu>
@@ -182,14 +230,18 @@ export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
 
 export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
   const controller = useSessionController(sessionId)
-  const mode = useView(sessionId, ({ header }) => header.approvalMode, 'ask' as ApprovalMode)
+  const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
   return (
     <DropdownMenu
       side="top"
       open={open}
       onOpenChange={onOpenChange}
       trigger={
-        <Button variant="ghost" className={classNames(slot, mode === 'all' && 'text-needs')} aria-label={`Approval mode: ${approvalModes[mode].label}`}>
+        <Button
+          variant="ghost"
+          className={classNames(slot, mode === 'all' && 'text-needs')}
+          aria-label={`Approval mode: ${approvalModes[mode].label}`}
+        >
           <ShieldCheck {...icon} />
           {approvalModes[mode].label}
           <ChevronDown {...icon} size={12} className="text-faint" />
@@ -198,7 +250,9 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
     >
       <DropdownMenuRadio
         value={mode}
-        onChange={(approvalMode) => void attempt('Could not change the approval mode', () => controller.configure({ approvalMode }))}
+        onChange={(approvalMode) =>
+          void attempt('Could not change the approval mode', () => controller.configure({ approvalMode }))
+        }
         choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, ...approvalModes[value] }))}
       />
     </DropdownMenu>
@@ -211,10 +265,10 @@ export function WorkspaceName({ sessionId }: { sessionId: string }) {
   const name = workspace?.name ?? path.split(/[/\\]/).filter(Boolean).at(-1) ?? path
   return (
     <Tooltip label={workspace?.branch ? `${path} (${workspace.branch})` : path} side="top">
-      <span tabIndex={0} aria-label={`Workspace: ${path}`} className="flex h-24 min-w-0 items-center gap-6 rounded-6 px-6 text-12 text-muted">
+      <Button variant="ghost" className={slot} aria-label={`Workspace: ${path}`} onClick={() => showInspector('files')}>
         <Folder {...icon} className="shrink-0" />
         <bdi className="max-w-160 truncate">{name}</bdi>
-      </span>
+      </Button>
     </Tooltip>
   )
 }
@@ -225,11 +279,19 @@ export function ContextRing({ sessionId }: { sessionId: string }) {
   if (!context) return null
   const { used, window, estimated } = context
   const share = used !== null && window !== null ? used / window : undefined
-  const text = used === null ? 'Context: not known yet' : `Context: ${estimated ? 'about ' : ''}${tokensText(used)}${window === null ? ' tokens' : ` of ${tokensText(window)} tokens`}`
+  const text =
+    used === null
+      ? 'Context: not known yet'
+      : `Context: ${estimated ? 'about ' : ''}${tokensText(used)}${window === null ? ' tokens' : ` of ${tokensText(window)} tokens`}`
   const percent = share === undefined ? '' : ` (${Math.round(share * 100)} %)`
   return (
     <Tooltip label={text + percent} side="top">
-      <button type="button" aria-label={text + percent} onClick={() => showInspector('context')} className="grid size-24 shrink-0 place-items-center rounded-6 hover:bg-hover">
+      <button
+        type="button"
+        aria-label={text + percent}
+        onClick={() => showInspector('context')}
+        className="grid size-24 shrink-0 place-items-center rounded-6 hover:bg-hover"
+      >
         <Ring label="Context used" value={share} text={text} size={15} />
       </button>
     </Tooltip>

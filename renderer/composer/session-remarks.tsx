@@ -14,19 +14,38 @@ export function SessionRemarks({ sessionId }: { sessionId: string }) {
   const controller = useSessionController(sessionId)
   const notices = useView(sessionId, ({ header }) => header.notices, none)
   // Only worth a word where something automatic may be waiting.
-  const held = useView(sessionId, ({ header, turns }) => header.automaticHeld !== null && turns.some((turn) => turn.origin === 'background' || turn.source === 'goal'), false)
+  const held = useView(
+    sessionId,
+    ({ header, turns }) =>
+      header.automaticHeld !== null && turns.some((turn) => turn.origin === 'background' || turn.source === 'goal'),
+    false,
+  )
   if (notices.length === 0 && !held) return null
   return (
     <div className="flex flex-col">
       {notices.map((notice) => (
-        <Remark key={notice.key} icon={notice.level === 'info' ? <Info {...icon} className="text-note" /> : <TriangleAlert {...icon} className={notice.level === 'error' ? 'text-failed' : 'text-needs'} />}>
+        <Remark
+          key={notice.key}
+          icon={
+            notice.level === 'info' ? (
+              <Info {...icon} className="text-note" />
+            ) : (
+              <TriangleAlert {...icon} className={notice.level === 'error' ? 'text-failed' : 'text-needs'} />
+            )
+          }
+        >
           <Shown text={notice.text} />
         </Remark>
       ))}
       {held && (
         <Remark icon={<CirclePause {...icon} className="text-needs" />}>
           Automatic work paused until your next message
-          <Button size="small" variant="ghost" className="ml-8" onClick={() => void attempt('Could not resume', () => controller.releaseHold())}>
+          <Button
+            size="small"
+            variant="ghost"
+            className="ml-8"
+            onClick={() => void attempt('Could not resume', () => controller.releaseHold())}
+          >
             Resume
           </Button>
         </Remark>

@@ -12,10 +12,19 @@ import { toast } from '../ui/toast.tsx'
 import type { SlashCommand } from './slash-commands.ts'
 
 /** What only the composer itself can do for a command. */
-export type ComposerHands = { attach(): void; openPicker(which: 'model' | 'effort' | 'mode'): void; stop(): Promise<void> }
+export type ComposerHands = {
+  attach(): void
+  openPicker(which: 'model' | 'effort' | 'mode'): void
+  stop(): Promise<void>
+}
 
 /** Null once done, or why it was not. Throws `LatheError` where the host refuses. */
-export async function runSlash(sessionId: string, { name, kind }: SlashCommand, argument: string, hands: ComposerHands): Promise<string | null> {
+export async function runSlash(
+  sessionId: string,
+  { name, kind }: SlashCommand,
+  argument: string,
+  hands: ComposerHands,
+): Promise<string | null> {
   const { store, controller } = openSession(sessionId)
   const { view } = store.getState()
   if (!view) return 'The session is still being opened.'
@@ -119,11 +128,16 @@ export async function runSlash(sessionId: string, { name, kind }: SlashCommand, 
 
 /** By its full name, else by a part only one model has. */
 async function chooseModel(wanted: string, configure: (name: string) => Promise<unknown>): Promise<string | null> {
-  const names = useWorkbench.getState().providers.flatMap((provider) => provider.models.map((model) => modelName(provider.id, model.name)))
+  const names = useWorkbench
+    .getState()
+    .providers.flatMap((provider) => provider.models.map((model) => modelName(provider.id, model.name)))
   const exact = names.find((name) => name === wanted)
   const partial = names.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()))
   const chosen = exact ?? (partial.length === 1 ? partial[0] : undefined)
-  if (!chosen) return partial.length === 0 ? `No model is called ${wanted}.` : `Several models fit: ${partial.slice(0, 6).join(', ')}.`
+  if (!chosen)
+    return partial.length === 0
+      ? `No model is called ${wanted}.`
+      : `Several models fit: ${partial.slice(0, 6).join(', ')}.`
   await configure(chosen)
   return null
 }

@@ -55,7 +55,9 @@ export function readSlash(text: string): SlashReading {
 export function slashQuery(text: string, caret: number): string | null {
   if (!text.startsWith('/') || text.startsWith('//')) return null
   const typed = text.slice(1, caret)
-  return /^[A-Za-z]*$/.test(typed) && /^\S*$/.test(text.slice(1)) && !text.slice(1).includes('/') ? typed.toLowerCase() : null
+  return /^[A-Za-z]*$/.test(typed) && /^\S*$/.test(text.slice(1)) && !text.slice(1).includes('/')
+    ? typed.toLowerCase()
+    : null
 }
 
 /** Names that begin with the query first, then those that hold its letters. */
@@ -83,7 +85,8 @@ function distance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
       let best = Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, rows[i - 1]![j - 1]! + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, rows[i - 2]![j - 2]! + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, rows[i - 2]![j - 2]! + 1)
       row.push(best)
     }
     rows.push(row)

@@ -6,22 +6,29 @@ const none: Found = []
 /** A pause in typing this long asks; shorter ones would only make answers overtake each other. */
 const quietMs = 60
 
-/** Files of a workspace that fit a query, best first; the last answer stays until the next one is there. */
+/** Files of a workspace that fit a query, best first; while a word is being typed its last answer stays until the next one. */
 export function useFoundFiles(workspace: string, query: string | null): Found {
-  const [found, setFound] = useState<Found>(none)
-  const asking = query !== null && workspace !== ''
+  const [answer, setAnswer] = useState<{ workspace: string; query: string; files: Found }>({
+    workspace: '',
+    query: '',
+    files: none,
+  })
   useEffect(() => {
-    if (!asking) return setFound(none)
+    if (query === null || workspace === '') return
     const ended = new AbortController()
     const timer = setTimeout(() => {
       link()
         .client.files.find({ workspace, query: query.slice(0, 200) }, { signal: ended.signal })
-        .then(setFound, () => ended.signal.aborted || setFound(none))
+        .then(
+          (files) => setAnswer({ workspace, query, files }),
+          () => ended.signal.aborted || setAnswer({ workspace, query, files: none }),
+        )
     }, quietMs)
     return () => {
       clearTimeout(timer)
       ended.abort()
     }
-  }, [workspace, query, asking])
-  return asking ? found : none
+  }, [workspace, query])
+  if (query === null || answer.workspace !== workspace) return none
+  return query.startsWith(answer.query) || answer.query.startsWith(query) ? answer.files : none
 }

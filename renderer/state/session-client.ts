@@ -3,7 +3,17 @@ import type { ContractRouterClient } from '@orpc/contract'
 import { LatheError, type ErrorBody } from '../../preload/contract/errors.ts'
 import type { Contract } from '../../preload/contract/routes.ts'
 
-type Rooms = 'session' | 'sessions' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery' | 'attachments' | 'changes' | 'files'
+type Rooms =
+  | 'session'
+  | 'sessions'
+  | 'steers'
+  | 'followUps'
+  | 'approvals'
+  | 'questions'
+  | 'recovery'
+  | 'attachments'
+  | 'changes'
+  | 'files'
 
 /** The contract as far as a session uses it: what a test or a fixture page must stand in for. */
 export type SessionClient = Pick<ContractRouterClient<Contract>, Rooms>
@@ -12,8 +22,17 @@ export type SessionClient = Pick<ContractRouterClient<Contract>, Rooms>
 export function asLatheError(thrown: unknown): LatheError {
   if (thrown instanceof LatheError) return thrown
   const body = refusalOf(thrown)
-  if (body) return new LatheError(body.code, body.message, { hint: body.hint, reason: body.reason, data: body.data, cause: thrown })
-  return new LatheError('host.unreachable', 'Lathe could not be reached.', { hint: 'It tries again by itself.', cause: thrown })
+  if (body)
+    return new LatheError(body.code, body.message, {
+      hint: body.hint,
+      reason: body.reason,
+      data: body.data,
+      cause: thrown,
+    })
+  return new LatheError('host.unreachable', 'Lathe could not be reached.', {
+    hint: 'It tries again by itself.',
+    cause: thrown,
+  })
 }
 
 /** The typed body that a refused call carries over the wire. */

@@ -35,12 +35,21 @@ export type SessionController = {
   startFollowUp(id: string): Promise<SubmitReply>
   pauseQueue(): Promise<void>
   resumeQueue(): Promise<void>
-  answerApproval(approval: ItemOf<'approval'>, decision: ApprovalDecision, more?: { scope?: 'workspace' | 'always'; feedback?: string }): Promise<void>
+  answerApproval(
+    approval: ItemOf<'approval'>,
+    decision: ApprovalDecision,
+    more?: { scope?: 'workspace' | 'always'; feedback?: string },
+  ): Promise<void>
   answerQuestion(questionId: string, answer: Answer): Promise<void>
   continueRecovery(recoveryId: string): Promise<SubmitReply>
   dismissRecovery(recoveryId: string): Promise<void>
   releaseHold(): Promise<void>
-  configure(settings: { model?: string | null; effort?: string | null; approvalMode?: ApprovalMode; forApproval?: string }): Promise<SessionHeader>
+  configure(settings: {
+    model?: string | null
+    effort?: string | null
+    approvalMode?: ApprovalMode
+    forApproval?: string
+  }): Promise<SessionHeader>
   /** Runs the person's own command line (T-25). */
   runCommand(line: string): Promise<{ itemId: string }>
   stopCommand(itemId: string): Promise<void>
@@ -48,13 +57,17 @@ export type SessionController = {
   loadOlder(): Promise<void>
   /** Loads older slices until the item is there; false where the session has no such item. */
   reveal(itemId: string): Promise<boolean>
-  /** The item with its full text (S-58). */
+  /** The item with its full text (S-58); the view holds it whole from then on. */
   loadItem(itemId: string): Promise<Item>
   /** Prompts to recall, newest first: this session's, then its workspace's (S-103). */
   prompts(): Promise<string[]>
 }
 
-export function createSessionController(sessionId: string, store: StoreApi<SessionState>, client: SessionClient): SessionController {
+export function createSessionController(
+  sessionId: string,
+  store: StoreApi<SessionState>,
+  client: SessionClient,
+): SessionController {
   const act = () => ({ requestId: newId(), sessionId })
 
   async function asked<T>(call: Promise<T>): Promise<T> {
@@ -116,7 +129,8 @@ export function createSessionController(sessionId: string, store: StoreApi<Sessi
       const turnId = store.getState().view?.header.currentTurnId
       return turnId ? await asked(client.session.stop({ ...act(), turnId })) : null
     },
-    retry: (turnId, model) => asked(client.session.retry({ ...act(), turnId, ...(model === undefined ? {} : { model }) })),
+    retry: (turnId, model) =>
+      asked(client.session.retry({ ...act(), turnId, ...(model === undefined ? {} : { model }) })),
     continueTurn: (turnId) => asked(client.session.continue({ ...act(), turnId })),
     editSteer: (steerId, message) => asked(client.steers.edit({ ...act(), steerId, ...message })),
     async withdrawSteer(steerId) {
@@ -188,7 +202,13 @@ export function createSessionController(sessionId: string, store: StoreApi<Sessi
         if (store.getState().view?.items.length === view.items.length) return false
       }
     },
-    loadItem: (itemId) => asked(client.session.item({ sessionId, itemId })),
+    async loadItem(itemId) {
+      const whole = await asked(client.session.item({ sessionId, itemId }))
+      store.setState(({ view }) =>
+        view ? { view: { ...view, items: view.items.map((item) => (item.id === itemId ? whole : item)) } } : {},
+      )
+      return whole
+    },
     prompts: () => asked(client.session.prompts({ sessionId })),
   }
   return controller

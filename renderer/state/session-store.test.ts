@@ -10,7 +10,14 @@ type Read = Parameters<SessionLink['read']>
 
 /** A host that answers `view` and lets a test send frames. */
 function fakeHost(first: SessionView) {
-  const host = { view: first, opens: 0, places: [] as number[], frame: (_: SessionEvent) => {}, submitted: [] as unknown[], refuse: null as unknown }
+  const host = {
+    view: first,
+    opens: 0,
+    places: [] as number[],
+    frame: (() => {}) as (event: SessionEvent) => void,
+    submitted: [] as unknown[],
+    refuse: null as unknown,
+  }
   const client = {
     session: {
       open: async () => (host.opens++, host.view),
@@ -22,13 +29,15 @@ function fakeHost(first: SessionView) {
           host.refuse = null
           throw Object.assign(new Error('refused'), { data: body })
         }
-        return input.whenBusy === 'queue' ? { accepted: 'queued', followUpId: 'f' } : { accepted: 'started', turnId: 't', userItemId: 'u' }
+        return input.whenBusy === 'queue'
+          ? { accepted: 'queued', followUpId: 'f' }
+          : { accepted: 'started', turnId: 't', userItemId: 'u' }
       },
     },
   }
   const link = {
     client,
-    read: async (...[open, handlers, signal]: Read) => {
+    read: async (...[open, handlers, signal]: Read): Promise<void> => {
       await open('stream', signal)
       if (signal.aborted) return
       handlers.opened?.()
@@ -40,10 +49,25 @@ function fakeHost(first: SessionView) {
 
 const live = () => {
   const item = textItem('', { id: 'text', turnId: 'turn-1', status: 'live', pos: 50 })
-  return viewOf([userItem('go', { pos: 1 }), item], [running('turn-1')], { header: header({ lastSeq: 10, currentTurnId: 'turn-1' }) })
+  return viewOf([userItem('go', { pos: 1 }), item], [running('turn-1')], {
+    header: header({ lastSeq: 10, currentTurnId: 'turn-1' }),
+  })
 }
-const delta = (seq: number, offset: number, add: string): SessionEvent => ({ type: 'item.delta', seq, at: seq, turnId: 'turn-1', itemId: 'text', field: 'text', offset, add })
-const textOf = (session: Session) => session.store.getState().view?.items.flatMap((item) => (item.kind === 'text' ? [item.text] : [])).at(-1)
+const delta = (seq: number, offset: number, add: string): SessionEvent => ({
+  type: 'item.delta',
+  seq,
+  at: seq,
+  turnId: 'turn-1',
+  itemId: 'text',
+  field: 'text',
+  offset,
+  add,
+})
+const textOf = (session: Session) =>
+  session.store
+    .getState()
+    .view?.items.flatMap((item) => (item.kind === 'text' ? [item.text] : []))
+    .at(-1)
 
 let session: Session
 beforeEach(() => void vi.useFakeTimers())
@@ -76,7 +100,10 @@ describe('the stream of a session', () => {
 
   test('T-201 any number of events of one frame is one commit, equal to folding them one by one', async () => {
     const host = await opened()
-    const events = Array.from({ length: 200 }, (_, index) => delta(11 + index, index * 2, 'ab') as Extract<SessionEvent, { seq: number }>)
+    const events = Array.from(
+      { length: 200 },
+      (_, index) => delta(11 + index, index * 2, 'ab') as Extract<SessionEvent, { seq: number }>,
+    )
     const before = session.store.getState().view!
     let commits = 0
     session.store.subscribe(() => void commits++)
@@ -99,7 +126,9 @@ describe('the stream of a session', () => {
     const host = await opened()
     const emptied: boolean[] = []
     session.store.subscribe(({ view }) => void emptied.push(view === null))
-    session.store.setState(({ view }) => ({ view: { ...view!, items: [userItem('older', { pos: 0 }), ...view!.items], itemsBefore: 3 } }))
+    session.store.setState(({ view }) => ({
+      view: { ...view!, items: [userItem('older', { pos: 0 }), ...view!.items], itemsBefore: 3 },
+    }))
     host.view = { ...live(), items: session.store.getState().view!.items.slice(1), itemsBefore: 4 }
     host.frame({ type: 'stream.resync', seq: null, at: 1, reason: 'pruned' })
     await frame()
@@ -126,7 +155,17 @@ describe('sending', () => {
     expect(bubble).toMatchObject({ text: 'hello', as: 'turn', refusal: null })
     await sent
     expect(session.store.getState().unsent).toHaveLength(1)
-    host.frame({ type: 'turn.started', seq: 11, at: 1, turnId: 't', origin: 'foreground', source: 'person', requestId: bubble!.requestId, userItemId: 'u', model: 'm' })
+    host.frame({
+      type: 'turn.started',
+      seq: 11,
+      at: 1,
+      turnId: 't',
+      origin: 'foreground',
+      source: 'person',
+      requestId: bubble!.requestId,
+      userItemId: 'u',
+      model: 'm',
+    })
     await frame()
     expect(session.store.getState().unsent).toEqual([])
   })
@@ -134,11 +173,17 @@ describe('sending', () => {
   test('T-3 a refused message stays with its reason, and is tried again under the same request id (T-13)', async () => {
     const host = await opened(idle())
     host.refuse = body
-    await expect(session.controller.submit({ text: 'hello', attachments: [] }, 'refuse')).rejects.toMatchObject({ code: 'workspace.busy', hint: 'Try again.' })
+    await expect(session.controller.submit({ text: 'hello', attachments: [] }, 'refuse')).rejects.toMatchObject({
+      code: 'workspace.busy',
+      hint: 'Try again.',
+    })
     const [kept] = session.store.getState().unsent
     expect(kept).toMatchObject({ text: 'hello', refusal: body })
     await session.controller.tryAgain(kept!.requestId)
-    expect(host.submitted.map((input) => (input as { requestId: string }).requestId)).toEqual([kept!.requestId, kept!.requestId])
+    expect(host.submitted.map((input) => (input as { requestId: string }).requestId)).toEqual([
+      kept!.requestId,
+      kept!.requestId,
+    ])
     expect(session.store.getState().unsent[0]?.refusal).toBeNull()
   })
 

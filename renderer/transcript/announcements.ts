@@ -17,11 +17,13 @@ export function announcementsOf(before: SessionView, now: SessionView): Announce
   for (const item of now.items.slice(-100)) {
     if (!item.visible) continue
     const fresh = known.get(item.id) === undefined && item.pos > newest
-    if (item.kind === 'text' && item.status !== 'live' && (fresh || known.get(item.id) === 'live')) polite.push(item.text.slice(0, answerCharsMax))
+    if (item.kind === 'text' && item.status !== 'live' && (fresh || known.get(item.id) === 'live'))
+      polite.push(item.text.slice(0, answerCharsMax))
     if (item.kind === 'error' && fresh) assertive.push(`Error: ${item.title}. ${item.hint}`.trim())
   }
   const approval = now.approvals.head
-  if (approval && approval.id !== before.approvals.head?.id) assertive.push(`Approval needed: ${approval.request.title}`)
+  if (approval && approval.id !== before.approvals.head?.id)
+    assertive.push(`Approval needed: ${approval.request.title}`)
   const question = now.questions.head
   if (question && question.id !== before.questions.head?.id) assertive.push(`Question: ${question.text}`)
   if (before.turn && now.turn?.id !== before.turn.id) {

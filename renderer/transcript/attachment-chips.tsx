@@ -8,27 +8,46 @@ import { bytesText } from './amounts.ts'
 import { Shown } from './shown.tsx'
 import { useSessionId } from './transcript-context.ts'
 
-export function attachmentIcon(mediaType: string): LucideIcon {
-  if (mediaType.startsWith('image/')) return ImageIcon
-  if (/json|javascript|xml|html|css|typescript|x-sh|python/.test(mediaType)) return FileCode
-  return mediaType.startsWith('text/') ? FileText : File
+export const attachmentIcons: Record<ReturnType<typeof attachmentKind>, LucideIcon> = {
+  image: ImageIcon,
+  code: FileCode,
+  text: FileText,
+  other: File,
+}
+
+export function attachmentKind(mediaType: string): 'image' | 'code' | 'text' | 'other' {
+  if (mediaType.startsWith('image/')) return 'image'
+  if (/json|javascript|xml|html|css|typescript|x-sh|python/.test(mediaType)) return 'code'
+  return mediaType.startsWith('text/') ? 'text' : 'other'
 }
 
 /** Drawn from their bytes; all other images show as what they are called (S-117). */
 export const rasterImage = /^image\/(png|jpeg|gif|webp|avif|bmp)$/
 
-export function AttachmentChips({ attachments, className }: { attachments: Attachment[]; className?: string | undefined }) {
+export function AttachmentChips({
+  attachments,
+  className,
+}: {
+  attachments: Attachment[]
+  className?: string | undefined
+}) {
   return (
     <ul aria-label="Attachments" className={classNames('flex flex-wrap gap-6', className)}>
       {attachments.map((attachment, index) => (
-        <li key={index}>{rasterImage.test(attachment.mediaType) ? <Thumbnail attachment={attachment} /> : <Chip attachment={attachment} />}</li>
+        <li key={index}>
+          {rasterImage.test(attachment.mediaType) ? (
+            <Thumbnail attachment={attachment} />
+          ) : (
+            <Chip attachment={attachment} />
+          )}
+        </li>
       ))}
     </ul>
   )
 }
 
 function Chip({ attachment: { name, mediaType, bytes } }: { attachment: Attachment }) {
-  const Icon = attachmentIcon(mediaType)
+  const Icon = attachmentIcons[attachmentKind(mediaType)]
   return (
     <span className="flex h-28 max-w-280 items-center gap-6 rounded-6 border border-line-strong bg-raised px-8 text-12">
       <Icon size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-muted" />
@@ -51,7 +70,12 @@ function Thumbnail({ attachment }: { attachment: Attachment }) {
   }
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)} title={attachment.name} className="block overflow-hidden rounded-6 border border-line-strong">
+      <button
+        type="button"
+        onClick={() => setOpen(true)}
+        title={attachment.name}
+        className="block overflow-hidden rounded-6 border border-line-strong"
+      >
         <img src={url} alt={attachment.name} className="max-h-160 max-w-320 object-cover" />
       </button>
       <Dialog open={open} onOpenChange={setOpen} title={attachment.name} width={960}>
@@ -73,7 +97,9 @@ function useBlobUrl({ hash, mediaType }: Attachment): string | null {
       .then(
         ({ data }) => {
           if (ended.signal.aborted) return
-          made = URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (char) => char.charCodeAt(0))], { type: mediaType }))
+          made = URL.createObjectURL(
+            new Blob([Uint8Array.from(atob(data), (char) => char.charCodeAt(0))], { type: mediaType }),
+          )
           setUrl(made)
         },
         () => ended.signal.aborted || setUrl('missing'),

@@ -18,9 +18,13 @@ const kept = new Map<string, ChangeDiff>()
 
 /** One recorded change on its tool's card (T-77). */
 export function ChangedFileDiff({ changeId }: { changeId: string }) {
+  const [asked, setAsked] = useState(0)
+  return <AskedDiff key={asked} changeId={changeId} onRetry={() => setAsked(asked + 1)} />
+}
+
+function AskedDiff({ changeId, onRetry }: { changeId: string; onRetry: () => void }) {
   const sessionId = useSessionId()
   const [diff, setDiff] = useState<ChangeDiff | ErrorBody | null>(() => kept.get(changeId) ?? null)
-  const [asked, setAsked] = useState(0)
 
   useEffect(() => {
     if (kept.has(changeId)) return
@@ -36,14 +40,14 @@ export function ChangedFileDiff({ changeId }: { changeId: string }) {
         (thrown: unknown) => ended.signal.aborted || setDiff(failure(thrown)),
       )
     return () => ended.abort()
-  }, [sessionId, changeId, asked])
+  }, [sessionId, changeId])
 
   if (!diff) return <Skeleton label="Loading the diff" lines={[0.6, 0.8]} />
   if ('code' in diff) {
     return (
       <p className="flex items-center gap-8 px-12 py-8 text-12 text-muted">
         The diff could not be loaded. {diff.message}
-        <Button size="small" variant="ghost" onClick={() => (setDiff(null), setAsked(asked + 1))}>
+        <Button size="small" variant="ghost" onClick={onRetry}>
           Try again
         </Button>
       </p>
@@ -60,7 +64,13 @@ export function ChangedFileDiff({ changeId }: { changeId: string }) {
         {diff.changedSince && <span className="text-faint">changed since</span>}
         <IconButton icon={ArrowUpRight} label="Show in Changes" size="small" onClick={() => showInspector('changes')} />
       </header>
-      {diff.patch ? <SmallDiff patch={diff.patch} label={`Changes in ${diff.path}`} /> : <p className="px-12 py-8 text-12 text-muted">{diff.note ?? (diff.binary ? 'A binary file: there is nothing to compare in text.' : 'No text to compare.')}</p>}
+      {diff.patch ? (
+        <SmallDiff patch={diff.patch} label={`Changes in ${diff.path}`} />
+      ) : (
+        <p className="px-12 py-8 text-12 text-muted">
+          {diff.note ?? (diff.binary ? 'A binary file: there is nothing to compare in text.' : 'No text to compare.')}
+        </p>
+      )}
     </section>
   )
 }

@@ -17,26 +17,38 @@ type CodeBlockProps = {
 /** A fenced block: its language, a copy button, colours once it is complete. */
 export const CodeBlock = memo(function CodeBlock({ code, language, live }: CodeBlockProps) {
   const theme = useShownTheme()
-  const [lines, setLines] = useState<CodeToken[][] | null>(() => (live ? null : highlighted(code, language)))
+  const [lines, setLines] = useState<CodeToken[][] | null>(() => (live ? null : highlighted(code, language, theme)))
 
   useEffect(() => {
     if (live) return
     let wanted = true
-    void highlight(code, language).then((found) => wanted && setLines(found))
+    void highlight(code, language, theme).then((found) => wanted && setLines(found))
     return () => {
       wanted = false
     }
   }, [code, language, live, theme])
 
   return (
-    <figure className="group/code my-12 overflow-hidden rounded-8 border border-line bg-sunken" aria-label={language ? `Code, ${language}` : 'Code'}>
+    <figure
+      className="group/code my-12 overflow-hidden rounded-8 border border-line bg-sunken"
+      aria-label={language ? `Code, ${language}` : 'Code'}
+    >
       <figcaption className="flex h-28 items-center justify-between pr-2 pl-12 font-mono text-11 text-faint select-none">
         {language || 'text'}
-        <CopyButton text={code.replace(/\n$/, '')} label="Copy code" className="opacity-0 group-hover/code:opacity-100 focus-visible:opacity-100" />
+        <CopyButton
+          text={code.replace(/\n$/, '')}
+          label="Copy code"
+          className="opacity-0 group-hover/code:opacity-100 focus-visible:opacity-100"
+        />
       </figcaption>
       {/* A scroll area takes the keyboard only through its own focus. */}
-      <pre tabIndex={0} className="ring-inside m-0! max-h-480 overflow-auto rounded-none! border-0! bg-transparent! px-12! pt-0! pb-10!">
-        <code className="block w-max min-w-full font-mono text-code-ink">{lines && !live ? <ColouredLines lines={lines} /> : <PlainLines code={code} />}</code>
+      <pre
+        tabIndex={0}
+        className="ring-inside m-0! max-h-480 overflow-auto rounded-none! border-0! bg-transparent! px-12! pt-0! pb-10!"
+      >
+        <code className="block w-max min-w-full font-mono text-code-ink">
+          {lines && !live ? <ColouredLines lines={lines} /> : <PlainLines code={code} />}
+        </code>
       </pre>
     </figure>
   )
@@ -74,7 +86,10 @@ function ColouredChunk({ lines }: { lines: CodeToken[][] }) {
     if (seen) return
     // `scrollMargin` reaches into the block's own scroll area.
     const near: IntersectionObserverInit & { scrollMargin: string } = { rootMargin: '300px', scrollMargin: '300px' }
-    const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), near)
+    const observer = new IntersectionObserver(
+      (entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true),
+      near,
+    )
     observer.observe(place.current!)
     return () => observer.disconnect()
   }, [seen])

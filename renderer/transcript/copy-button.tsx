@@ -6,7 +6,15 @@ import { IconButton } from '../ui/icon-button.tsx'
 const saidMs = 1_500
 
 /** Copies the source text (Z-195) and says so for a moment. */
-export function CopyButton({ text, label = 'Copy', className }: { text: string | (() => string | Promise<string>); label?: string | undefined; className?: string | undefined }) {
+export function CopyButton({
+  text,
+  label = 'Copy',
+  className,
+}: {
+  text: string | (() => string | Promise<string>)
+  label?: string | undefined
+  className?: string | undefined
+}) {
   const [copied, setCopied] = useState(false)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -21,5 +29,13 @@ export function CopyButton({ text, label = 'Copy', className }: { text: string |
       toast.failed('Could not copy')
     }
   }
-  return <IconButton icon={copied ? Check : Copy} label={copied ? 'Copied' : label} size="small" onClick={() => void copy()} className={className} />
+  return (
+    <IconButton
+      icon={copied ? Check : Copy}
+      label={copied ? 'Copied' : label}
+      size="small"
+      onClick={() => void copy()}
+      className={className}
+    />
+  )
 }

@@ -1,6 +1,9 @@
 /** What in a model's text points at a file, and where a link really goes (S-66, Z-191). */
 
-export type LinkTarget = { kind: 'web'; url: string; host: string } | { kind: 'file'; path: string; line: number | null } | { kind: 'none' }
+export type LinkTarget =
+  | { kind: 'web'; url: string; host: string }
+  | { kind: 'file'; path: string; line: number | null }
+  | { kind: 'none' }
 
 const webSchemes = new Set(['http:', 'https:', 'mailto:'])
 
@@ -50,6 +53,10 @@ export function filePlace(code: string): { path: string; line: number | null } |
 export function namesOtherHost(text: string, host: string): boolean {
   const named = /(?:^|\s|\/\/)((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[/:?#\s]|$)/i.exec(text.trim())?.[1]
   if (!named) return false
-  const bare = (name: string) => name.toLowerCase().replace(/^www\./, '').replace(/:\d+$/, '')
+  const bare = (name: string) =>
+    name
+      .toLowerCase()
+      .replace(/^www\./, '')
+      .replace(/:\d+$/, '')
   return bare(named) !== bare(host) && !bare(host).endsWith(`@${bare(named)}`)
 }

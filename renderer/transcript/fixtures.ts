@@ -59,7 +59,10 @@ export function toolItem(name: string, title: string, more: Partial<ItemOf<'tool
   }
 }
 
-export function approvalItem(request: Partial<ItemOf<'approval'>['request']>, more: Partial<ItemOf<'approval'>> = {}): ItemOf<'approval'> {
+export function approvalItem(
+  request: Partial<ItemOf<'approval'>['request']>,
+  more: Partial<ItemOf<'approval'>> = {},
+): ItemOf<'approval'> {
   return {
     ...base(more.turnId ?? 'turn-1'),
     kind: 'approval',
@@ -81,7 +84,19 @@ export function approvalItem(request: Partial<ItemOf<'approval'>['request']>, mo
 }
 
 export function questionItem(text: string, more: Partial<ItemOf<'question'>> = {}): ItemOf<'question'> {
-  return { ...base(more.turnId ?? 'turn-1'), kind: 'question', toolItemId: 'item-0', state: 'open', ask: 'choice', text, choices: [], multiple: false, allowText: true, expiresAt: null, ...more }
+  return {
+    ...base(more.turnId ?? 'turn-1'),
+    kind: 'question',
+    toolItemId: 'item-0',
+    state: 'open',
+    ask: 'choice',
+    text,
+    choices: [],
+    multiple: false,
+    allowText: true,
+    expiresAt: null,
+    ...more,
+  }
 }
 
 export function noticeItem(text: string, more: Partial<ItemOf<'notice'>> = {}): ItemOf<'notice'> {
@@ -250,68 +265,143 @@ export function settledView(): SessionView {
         { name: 'proxy.conf', mediaType: 'application/octet-stream', bytes: 812, hash: 'b'.repeat(64) },
       ],
     }),
-    reasoningItem('**Finding the upload code**\n\nThe session keeps parts but no offsets.', { title: 'Finding the upload code' }),
-    toolItem('grep', 'put( in src', { args: { pattern: 'put\\(', path: 'src' }, summary: 'src/upload/session.ts:42: await put(part)' }),
+    reasoningItem('**Finding the upload code**\n\nThe session keeps parts but no offsets.', {
+      title: 'Finding the upload code',
+    }),
+    toolItem('grep', 'put( in src', {
+      args: { pattern: 'put\\(', path: 'src' },
+      summary: 'src/upload/session.ts:42: await put(part)',
+    }),
     toolItem('read_file', 'src/upload/session.ts', { args: { path: 'src/upload/session.ts' }, durationMs: 12 }),
-    textItem('The parts are sent in order and nothing remembers the last acknowledged offset. I will add that first.', { final: false }),
-    toolItem('edit_file', 'src/upload/session.ts', { args: { path: 'src/upload/session.ts' }, changeIds: ['change-1'], durationMs: 31 }),
+    textItem('The parts are sent in order and nothing remembers the last acknowledged offset. I will add that first.', {
+      final: false,
+    }),
+    toolItem('edit_file', 'src/upload/session.ts', {
+      args: { path: 'src/upload/session.ts' },
+      changeIds: ['change-1'],
+      durationMs: 31,
+    }),
     toolItem('shell', 'npm test -- upload', {
       args: { command: 'npm test -- upload' },
       state: 'error',
       durationMs: 8_400,
-      view: { stdout: '\u001b[31mFAIL\u001b[0m src/upload/session.test.ts\n  resumes after a drop\n    expected 41 to be 40\n', exitCode: 1 },
+      view: {
+        stdout:
+          '\u001b[31mFAIL\u001b[0m src/upload/session.test.ts\n  resumes after a drop\n    expected 41 to be 40\n',
+        exitCode: 1,
+      },
     }),
-    approvalItem({ title: 'rm -rf coverage', detail: 'rm -rf coverage' }, { state: 'denied', feedback: 'Leave coverage alone.' }),
+    approvalItem(
+      { title: 'rm -rf coverage', detail: 'rm -rf coverage' },
+      { state: 'denied', feedback: 'Leave coverage alone.' },
+    ),
     toolItem('shell', 'rm -rf coverage', { state: 'denied', durationMs: null }),
-    noticeItem('The model changed from lab/large to lab/scripted: lab/large is not configured any more.', { level: 'warning' }),
+    noticeItem('The model changed from lab/large to lab/scripted: lab/large is not configured any more.', {
+      level: 'warning',
+    }),
     questionItem('Which servers must still work?', { state: 'answered', answer: 'All since 2.4' }),
     textItem(answer),
     userItem('Now run the whole suite.', { turnId: 'turn-2' }),
     ...Array.from({ length: 9 }, (_, index) =>
-      toolItem(index % 3 === 0 ? 'shell' : index % 3 === 1 ? 'read_file' : 'grep', index % 3 === 0 ? `npm test -- part-${index}` : `src/file-${index}.ts`, {
-        turnId: 'turn-2',
-        ...(index === 4 ? { state: 'error' as const } : {}),
-      }),
+      toolItem(
+        index % 3 === 0 ? 'shell' : index % 3 === 1 ? 'read_file' : 'grep',
+        index % 3 === 0 ? `npm test -- part-${index}` : `src/file-${index}.ts`,
+        {
+          turnId: 'turn-2',
+          ...(index === 4 ? { state: 'error' as const } : {}),
+        },
+      ),
     ),
     textItem('Everything passes except the proxy test, which needs a network.', { turnId: 'turn-2' }),
     userItem('Try that one again with a larger window', { turnId: 'turn-3' }),
     errorItem({ turnId: 'turn-3' }),
   ]
-  return view(items, [turn('turn-1'), turn('turn-2', { durationMs: 214_000 }), turn('turn-3', { outcome: 'failed', durationMs: 3_000 })], {
-    changes: [change('change-1', 'turn-1', 'src/upload/session.ts', 6, 2), change('change-2', 'turn-1', 'src/upload/part.ts', 40, 11)],
-  })
+  return view(
+    items,
+    [turn('turn-1'), turn('turn-2', { durationMs: 214_000 }), turn('turn-3', { outcome: 'failed', durationMs: 3_000 })],
+    {
+      changes: [
+        change('change-1', 'turn-1', 'src/upload/session.ts', 6, 2),
+        change('change-2', 'turn-1', 'src/upload/part.ts', 40, 11),
+      ],
+    },
+  )
 }
 
 /** The same with a turn in full flight: a live command, steers, a queue, an open approval. */
 export function runningView(): SessionView {
   const settled = settledView()
   const live = (more: object) => ({ turnId: 'turn-4', status: 'live' as const, endedAt: null, ...more })
-  const approval = approvalItem({ origin: 'subagent “release notes”', title: 'curl https://registry.example.com', detail: 'curl -fsSL https://registry.exa\u202emple.com/latest | tee latest.json && \\\n  jq .version latest.json' }, live({}))
+  const approval = approvalItem(
+    {
+      origin: 'subagent “release notes”',
+      title: 'curl https://registry.example.com',
+      detail: 'curl -fsSL https://registry.exa\u202emple.com/latest | tee latest.json && \\\n  jq .version latest.json',
+    },
+    live({}),
+  )
   const items: Item[] = [
     ...settled.items,
     userItem('Start the proxy and watch the upload.', { turnId: 'turn-4' }),
-    ...Array.from({ length: 8 }, (_, index) => toolItem('read_file', `src/proxy/part-${index}.ts`, { turnId: 'turn-4', durationMs: 8 })),
-    reasoningItem('The proxy listens on 8080. The upload must go through it, so the base address is set for the test only, and the watcher prints each offset as it is acknowledged by the server', live({})),
+    ...Array.from({ length: 8 }, (_, index) =>
+      toolItem('read_file', `src/proxy/part-${index}.ts`, { turnId: 'turn-4', durationMs: 8 }),
+    ),
+    reasoningItem(
+      'The proxy listens on 8080. The upload must go through it, so the base address is set for the test only, and the watcher prints each offset as it is acknowledged by the server',
+      live({}),
+    ),
     toolItem('shell', 'node scripts/proxy.mjs --watch', {
       ...live({}),
       state: 'running',
       startedAt: Date.now() - 12_000,
       durationMs: null,
       args: { command: 'node scripts/proxy.mjs --watch' },
-      output: Array.from({ length: 30 }, (_, index) => `[proxy] PUT /files/7 offset ${index * 1_048_576} ok`).join('\n') + '\n',
+      output:
+        Array.from({ length: 30 }, (_, index) => `[proxy] PUT /files/7 offset ${index * 1_048_576} ok`).join('\n') +
+        '\n',
     }),
     approval,
     textItem('While the proxy runs I am looking at how **offsets** are acknow', { ...live({}), final: false }),
   ]
-  const steer = { id: 'steer-1', text: 'Use port 8081, 8080 is taken here', attachments: [], createdAt: Date.now(), state: 'pending' as const, actions: ['edit' as const, 'withdraw' as const, 'sendNow' as const] }
+  const steer = {
+    id: 'steer-1',
+    text: 'Use port 8081, 8080 is taken here',
+    attachments: [],
+    createdAt: Date.now(),
+    state: 'pending' as const,
+    actions: ['edit' as const, 'withdraw' as const, 'sendNow' as const],
+  }
   const followUp = (id: string, text: string) => ({ id, text, attachments: [], createdAt: Date.now(), revision: 1 })
   return {
     ...settled,
     items,
     turns: [...settled.turns, running('turn-4')],
-    turn: { id: 'turn-4', step: 2, status: { kind: 'tool', itemId: 'x', title: 'node scripts/proxy.mjs --watch', since: Date.now() - 12_000, others: 1 }, steers: [steer], usage: { ...noUsage, output: 1_204 }, rate: 61.2 },
+    turn: {
+      id: 'turn-4',
+      step: 2,
+      status: {
+        kind: 'tool',
+        itemId: 'x',
+        title: 'node scripts/proxy.mjs --watch',
+        since: Date.now() - 12_000,
+        others: 1,
+      },
+      steers: [steer],
+      usage: { ...noUsage, output: 1_204 },
+      rate: 61.2,
+    },
     approvals: { head: approval, depth: 2 },
-    header: { ...settled.header, currentTurnId: 'turn-4', queue: { followUps: [followUp('f1', 'Then update the changelog'), followUp('f2', 'And open a pull request against main, with the numbers from the table above in its text')], paused: null } },
+    header: {
+      ...settled.header,
+      currentTurnId: 'turn-4',
+      queue: {
+        followUps: [
+          followUp('f1', 'Then update the changelog'),
+          followUp('f2', 'And open a pull request against main, with the numbers from the table above in its text'),
+        ],
+        paused: null,
+      },
+    },
   }
 }
 
@@ -325,7 +415,12 @@ export function longView(turnCount: number): SessionView {
     turns.push(turn(turnId))
     items.push(userItem(`Question ${index}: what does part ${index} do?`, { turnId }))
     items.push(toolItem('read_file', `src/part-${index}.ts`, { turnId }))
-    items.push(textItem(`Part ${index} ${'reads, checks and forwards each message. '.repeat((index % 7) + 1)}\n\n- one\n- two\n\n\`\`\`ts\nconst part = ${index}\n\`\`\`\n`, { turnId }))
+    items.push(
+      textItem(
+        `Part ${index} ${'reads, checks and forwards each message. '.repeat((index % 7) + 1)}\n\n- one\n- two\n\n\`\`\`ts\nconst part = ${index}\n\`\`\`\n`,
+        { turnId },
+      ),
+    )
   }
   return view(items, turns)
 }
@@ -349,8 +444,21 @@ export function recoveryView(): SessionView {
     ...settled,
     header: {
       ...settled.header,
-      queue: { followUps: [{ id: 'f1', text: 'Then update the changelog', attachments: [], createdAt: fixtureStart, revision: 1 }], paused: 'recovery' },
-      recovery: { recoveryId: 'recovery-1', turnId: 'turn-3', status: 'awaiting', reason: 'tool_state_unknown', canContinue: true, attempts: 0, tool: 'npm publish' },
+      queue: {
+        followUps: [
+          { id: 'f1', text: 'Then update the changelog', attachments: [], createdAt: fixtureStart, revision: 1 },
+        ],
+        paused: 'recovery',
+      },
+      recovery: {
+        recoveryId: 'recovery-1',
+        turnId: 'turn-3',
+        status: 'awaiting',
+        reason: 'tool_state_unknown',
+        canContinue: true,
+        attempts: 0,
+        tool: 'npm publish',
+      },
     },
   }
 }

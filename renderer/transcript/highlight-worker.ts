@@ -7,7 +7,9 @@ import type { HighlightAnswer, HighlightRequest } from './highlighter.ts'
 let core: Promise<HighlighterCore> | undefined
 
 async function highlight({ id, code, language, theme }: HighlightRequest): Promise<HighlightAnswer> {
-  const load = bundledLanguages[language as keyof typeof bundledLanguages] ?? bundledLanguagesAlias[language as keyof typeof bundledLanguagesAlias]
+  const load =
+    bundledLanguages[language as keyof typeof bundledLanguages] ??
+    bundledLanguagesAlias[language as keyof typeof bundledLanguagesAlias]
   if (!load) return { id, lines: null }
   core ??= createHighlighterCore({ engine: createJavaScriptRegexEngine({ forgiving: true }) })
   const highlighter = await core
@@ -16,12 +18,21 @@ async function highlight({ id, code, language, theme }: HighlightRequest): Promi
   if (!highlighter.getLoadedThemes().includes(theme.name)) await highlighter.loadTheme(theme)
   // From here on the page's limit counts: loading a language is not the block's fault.
   postMessage({ id, started: true, cold })
-  const { tokens } = highlighter.codeToTokens(code, { lang: language, theme: theme.name, tokenizeMaxLineLength: 2_000, tokenizeTimeLimit: 0 })
+  const { tokens } = highlighter.codeToTokens(code, {
+    lang: language,
+    theme: theme.name,
+    tokenizeMaxLineLength: 2_000,
+    tokenizeTimeLimit: 0,
+  })
   const plain = theme.fg?.toLowerCase()
   return {
     id,
     lines: tokens.map((line) =>
-      line.map(({ content, color, fontStyle }) => [content, color?.toLowerCase() === plain ? '' : (color ?? ''), (fontStyle ?? 0) & 1 ? 1 : 0]),
+      line.map(({ content, color, fontStyle }) => [
+        content,
+        color?.toLowerCase() === plain ? '' : (color ?? ''),
+        (fontStyle ?? 0) & 1 ? 1 : 0,
+      ]),
     ),
   }
 }

@@ -6,10 +6,31 @@ import { growingBlocks, isHeavy, readFence } from './markdown-blocks.ts'
 
 vi.mock(import('streamdown'), async (original) => {
   const module = await original()
-  return { ...module, parseMarkdownIntoBlocks: vi.fn(module.parseMarkdownIntoBlocks) }
+  return {
+    ...module,
+    parseMarkdownIntoBlocks: vi.fn<typeof module.parseMarkdownIntoBlocks>(module.parseMarkdownIntoBlocks),
+  }
 })
 
-const pieces = fc.constantFrom('a word ', '**bold** ', '\n', '\n\n', '- item\n', '  - nested\n', '1. one\n', '> quote\n', '# title\n', '```ts\n', 'const a = 1\n', '```\n', '| a | b |\n|---|---|\n', '| 1 | 2 |\n', '`code` ', '---\n', '    indented\n')
+const pieces = fc.constantFrom(
+  'a word ',
+  '**bold** ',
+  '\n',
+  '\n\n',
+  '- item\n',
+  '  - nested\n',
+  '1. one\n',
+  '> quote\n',
+  '# title\n',
+  '```ts\n',
+  'const a = 1\n',
+  '```\n',
+  '| a | b |\n|---|---|\n',
+  '| 1 | 2 |\n',
+  '`code` ',
+  '---\n',
+  '    indented\n',
+)
 
 describe('a growing text', () => {
   test('K-03 however it is cut, it ends in the blocks of the whole text', () => {
@@ -20,7 +41,9 @@ describe('a growing text', () => {
         let blocks: string[] = []
         for (const part of parts) blocks = split((text += part))
         expect(blocks.join('')).toBe(parseMarkdownIntoBlocks(text).join(''))
-        expect(blocks.filter((block) => readFence(block))).toEqual(parseMarkdownIntoBlocks(text).filter((block) => readFence(block)))
+        expect(blocks.filter((block) => readFence(block))).toEqual(
+          parseMarkdownIntoBlocks(text).filter((block) => readFence(block)),
+        )
       }),
     )
   })
@@ -60,9 +83,12 @@ describe('a growing text', () => {
   })
 })
 
-test.each(['lists in lists', 'quotes in quotes', 'a row of 10,000 columns', 'emphasis', 'brackets'])('K-17 %s are too much to lay out', (name) => {
-  expect(isHeavy(heavyReplies[name]!)).toBe(true)
-})
+test.each(['lists in lists', 'quotes in quotes', 'a row of 10,000 columns', 'emphasis', 'brackets'])(
+  'K-17 %s are too much to lay out',
+  (name) => {
+    expect(isHeavy(heavyReplies[name]!)).toBe(true)
+  },
+)
 
 test.each([
   ['a paragraph of 5,000 characters', heavyReplies['one line of 5,000 characters']!],

@@ -5,8 +5,12 @@ import { openFile, openLink } from '../state/window-store.ts'
 import { TooltipProvider } from '../ui/tooltip.tsx'
 import { Markdown, MarkdownWorkspace } from './markdown.tsx'
 
-vi.mock(import('../state/window-store.ts'), async (original) => ({ ...(await original()), openFile: vi.fn(), openLink: vi.fn(async () => {}) }))
-vi.mock(import('./highlighter.ts'), async (original) => ({ ...(await original()), highlight: vi.fn(async () => null) }))
+vi.mock(import('../state/window-store.ts'), async (original) => ({
+  ...(await original()),
+  openFile: vi.fn<typeof openFile>(),
+  openLink: vi.fn<typeof openLink>(async () => {}),
+}))
+vi.mock(import('./highlighter.ts'), async (original) => ({ ...(await original()), highlight: async () => null }))
 
 beforeAll(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener() {}, removeEventListener() {} }))
@@ -26,15 +30,22 @@ function show(text: string, live = false) {
 }
 
 test('Z-190 raw HTML is text: no element, no attribute of it comes through', () => {
-  const { container } = show('<img src=x onerror="alert(1)"> <script>alert(1)</script> **bold** <b style="color:red" id="a">b</b>\n\n<div onclick="x()">block</div>\n\n<iframe src="https://evil.test"></iframe>')
+  const { container } = show(
+    '<img src=x onerror="alert(1)"> <script>alert(1)</script> **bold** <b style="color:red" id="a">b</b>\n\n<div onclick="x()">block</div>\n\n<iframe src="https://evil.test"></iframe>',
+  )
   expect(container.querySelector('script, img, iframe, b, [style], [id], [onclick]')).toBeNull()
   expect(container.textContent).toContain('<script>alert(1)</script>')
   expect(container.querySelector('strong')?.textContent).toBe('bold')
 })
 
 test('Z-191 links of other schemes are text, web links open through the window and show their host', () => {
-  const { container, getByText } = show('[a](javascript:alert(1)) [b](data:text/html,x) [c](https://example.com/x) [example.com](https://evil.test)')
-  expect([...container.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(['https://example.com/x', 'https://evil.test/'])
+  const { container, getByText } = show(
+    '[a](javascript:alert(1)) [b](data:text/html,x) [c](https://example.com/x) [example.com](https://evil.test)',
+  )
+  expect([...container.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual([
+    'https://example.com/x',
+    'https://evil.test/',
+  ])
   fireEvent.click(getByText('c'))
   expect(openLink).toHaveBeenCalledWith('https://example.com/x')
   expect(container.textContent).toContain('(goes to evil.test)')
@@ -44,11 +55,16 @@ test('S-66 a workspace path opens at its line', () => {
   const { getByText } = show('See [it](src/a.ts#L7) and `src/b.ts:42`.')
   fireEvent.click(getByText('it'))
   fireEvent.click(getByText('src/b.ts:42'))
-  expect(vi.mocked(openFile).mock.calls).toEqual([['/work', 'src/a.ts', 7], ['/work', 'src/b.ts', 42]])
+  expect(vi.mocked(openFile).mock.calls).toEqual([
+    ['/work', 'src/a.ts', 7],
+    ['/work', 'src/b.ts', 42],
+  ])
 })
 
 test('Z-193 an image from elsewhere is not loaded, one inside the text is, a vector one is not', () => {
-  const { container, getByRole } = show('![far](https://img.test/a.png) ![dot](data:image/png;base64,iVBORw0KGgo=) ![svg](data:image/svg+xml;base64,PHN2Zz4=)')
+  const { container, getByRole } = show(
+    '![far](https://img.test/a.png) ![dot](data:image/png;base64,iVBORw0KGgo=) ![svg](data:image/svg+xml;base64,PHN2Zz4=)',
+  )
   expect([...container.querySelectorAll('img')].map((image) => image.alt)).toEqual(['dot'])
   expect(getByRole('button', { name: 'far: open image from img.test' })).toBeTruthy()
 })

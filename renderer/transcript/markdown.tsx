@@ -4,7 +4,7 @@
  */
 import { ExternalLink, ImageOff } from 'lucide-react'
 import { createContext, type JSX, memo, type ReactNode, useContext, useState } from 'react'
-import { type Components, defaultRehypePlugins, Streamdown, type StreamdownProps, useIsCodeFenceIncomplete } from 'streamdown'
+import { defaultRehypePlugins, Streamdown, type StreamdownProps, useIsCodeFenceIncomplete } from 'streamdown'
 import { openFile, openLink } from '../state/window-store.ts'
 import { CodeBlock } from './code-block.tsx'
 import { filePlace, linkTarget, namesOtherHost } from './file-links.ts'
@@ -14,7 +14,37 @@ const WorkspaceContext = createContext('')
 /** The folder that file links of the Markdown below it mean. */
 export const MarkdownWorkspace = WorkspaceContext.Provider
 
-const elements = ['p', 'br', 'strong', 'em', 'del', 'code', 'pre', 'blockquote', 'ul', 'ol', 'li', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'a', 'img', 'input', 'sup', 'section']
+const elements = [
+  'p',
+  'br',
+  'strong',
+  'em',
+  'del',
+  'code',
+  'pre',
+  'blockquote',
+  'ul',
+  'ol',
+  'li',
+  'hr',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+  'table',
+  'thead',
+  'tbody',
+  'tr',
+  'th',
+  'td',
+  'a',
+  'img',
+  'input',
+  'sup',
+  'section',
+]
 
 const allowed = {
   tagNames: elements,
@@ -62,7 +92,7 @@ const MarkdownBlock = memo(function MarkdownBlock({ text, live }: { text: string
       parseIncompleteMarkdown={live}
       parseMarkdownIntoBlocksFn={whole}
       rehypePlugins={rehypePlugins}
-      components={components as Components}
+      components={components}
       controls={false}
       linkSafety={{ enabled: false }}
     >
@@ -76,7 +106,7 @@ const plainChunk = 2_000
 /** Markdown as it was written, in pieces, so that what is added lays out the last piece only. */
 function PlainBlock({ text }: { text: string }) {
   const chunks: string[] = []
-  for (let from = 0; from < text.length; ) {
+  for (let from = 0; from < text.length;) {
     const end = text.lastIndexOf('\n', from + plainChunk)
     const to = end > from ? end + 1 : Math.min(text.length, from + plainChunk)
     chunks.push(text.slice(from, to))
@@ -96,15 +126,48 @@ const PlainChunk = memo(function PlainChunk({ text }: { text: string }) {
 })
 
 /** An element as the style sheet for reading expects it, with nothing of the source's own attributes. */
-const plain = (Tag: 'p' | 'strong' | 'blockquote' | 'ul' | 'li' | 'h1' | 'h2' | 'h3' | 'h4' | 'h5' | 'h6' | 'thead' | 'tbody' | 'tr' | 'sup' | 'sub' | 'section') =>
+const plain = (
+  Tag:
+    | 'p'
+    | 'strong'
+    | 'blockquote'
+    | 'ul'
+    | 'li'
+    | 'h1'
+    | 'h2'
+    | 'h3'
+    | 'h4'
+    | 'h5'
+    | 'h6'
+    | 'thead'
+    | 'tbody'
+    | 'tr'
+    | 'sup'
+    | 'sub'
+    | 'section',
+) =>
   function Plain({ children }: { children?: ReactNode }) {
     return <Tag>{children}</Tag>
   }
 
 const components = {
-  p: plain('p'), strong: plain('strong'), blockquote: plain('blockquote'), ul: plain('ul'), li: plain('li'), h1: plain('h1'), h2: plain('h2'),
-  h3: plain('h3'), h4: plain('h4'), h5: plain('h5'), h6: plain('h6'), thead: plain('thead'), tbody: plain('tbody'), tr: plain('tr'), sup: plain('sup'),
-  sub: plain('sub'), section: plain('section'),
+  p: plain('p'),
+  strong: plain('strong'),
+  blockquote: plain('blockquote'),
+  ul: plain('ul'),
+  li: plain('li'),
+  h1: plain('h1'),
+  h2: plain('h2'),
+  h3: plain('h3'),
+  h4: plain('h4'),
+  h5: plain('h5'),
+  h6: plain('h6'),
+  thead: plain('thead'),
+  tbody: plain('tbody'),
+  tr: plain('tr'),
+  sup: plain('sup'),
+  sub: plain('sub'),
+  section: plain('section'),
   hr: () => <hr />,
   ol: ({ children, start }) => <ol start={start}>{children}</ol>,
   table: ({ children }) => (
@@ -114,13 +177,26 @@ const components = {
   ),
   th: ({ children, align }) => <th align={align}>{children}</th>,
   td: ({ children, align }) => <td align={align}>{children}</td>,
-  input: ({ checked }) => <input type="checkbox" checked={checked === true} readOnly disabled className="mr-6 align-[-0.125em] accent-accent" />,
+  input: ({ checked }) => (
+    <input
+      type="checkbox"
+      aria-label={checked === true ? 'Done' : 'To do'}
+      checked={checked === true}
+      readOnly
+      disabled
+      className="mr-6 align-[-0.125em] accent-accent"
+    />
+  ),
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
   inlineCode: ({ children }) => <InlineCode>{textOf(children)}</InlineCode>,
-  code: ({ className, children }) => <FencedCode language={/language-(\S+)/.exec(className ?? '')?.[1] ?? ''} code={textOf(children)} />,
+  code: ({ className, children }) => (
+    <FencedCode language={/language-(\S+)/.exec(className ?? '')?.[1] ?? ''} code={textOf(children)} />
+  ),
   pre: ({ children }) => children,
-} satisfies { [K in keyof JSX.IntrinsicElements]?: (props: JSX.IntrinsicElements[K]) => ReactNode } & { inlineCode: (props: { children?: ReactNode }) => ReactNode }
+} satisfies { [K in keyof JSX.IntrinsicElements]?: (props: JSX.IntrinsicElements[K]) => ReactNode } & {
+  inlineCode: (props: { children?: ReactNode }) => ReactNode
+}
 
 function FencedCode({ language, code }: { language: string; code: string }) {
   const live = useIsCodeFenceIncomplete()
@@ -132,7 +208,12 @@ function InlineCode({ children }: { children: string }) {
   const place = filePlace(children)
   if (!place) return <code>{children}</code>
   return (
-    <button type="button" title={`Open ${children}`} onClick={() => openFile(workspace, place.path, place.line ?? undefined)} className="cursor-pointer! hover:underline">
+    <button
+      type="button"
+      title={`Open ${children}`}
+      onClick={() => openFile(workspace, place.path, place.line ?? undefined)}
+      className="cursor-pointer! hover:underline"
+    >
       <code>{children}</code>
     </button>
   )
@@ -183,9 +264,20 @@ const raster = /^data:image\/(png|jpeg|gif|webp|avif|bmp);base64,/i
 function Picture({ src, alt }: { src: string; alt: string }) {
   if (raster.test(src) && src.length <= inlineImageCharsMax) return <img src={src} alt={alt} className="max-h-320" />
   const target = linkTarget(src)
-  if (target.kind !== 'web') return <span className="inline-flex items-center gap-4 text-muted"><ImageOff size={14} strokeWidth={1.75} aria-hidden />{alt || 'Image'}</span>
+  if (target.kind !== 'web')
+    return (
+      <span className="inline-flex items-center gap-4 text-muted">
+        <ImageOff size={14} strokeWidth={1.75} aria-hidden />
+        {alt || 'Image'}
+      </span>
+    )
   return (
-    <button type="button" title={target.url} onClick={() => void openLink(target.url)} className="inline-flex cursor-pointer! items-center gap-6 rounded-6 border border-line-strong px-8 py-2 text-12 text-muted hover:bg-hover hover:text-ink">
+    <button
+      type="button"
+      title={target.url}
+      onClick={() => void openLink(target.url)}
+      className="inline-flex cursor-pointer! items-center gap-6 rounded-6 border border-line-strong px-8 py-2 text-12 text-muted hover:bg-hover hover:text-ink"
+    >
       <ExternalLink size={13} strokeWidth={1.75} aria-hidden />
       {alt ? `${alt}: open image from ${target.host}` : `Open image from ${target.host}`}
     </button>
@@ -196,6 +288,7 @@ function Picture({ src, alt }: { src: string; alt: string }) {
 function textOf(node: ReactNode): string {
   if (typeof node === 'string' || typeof node === 'number') return String(node)
   if (Array.isArray(node)) return node.map(textOf).join('')
-  if (node !== null && typeof node === 'object' && 'props' in node) return textOf((node.props as { children?: ReactNode }).children)
+  if (node !== null && typeof node === 'object' && 'props' in node)
+    return textOf((node.props as { children?: ReactNode }).children)
   return ''
 }

@@ -9,7 +9,12 @@ export async function newSessionHere(sessionId: string, text = ''): Promise<stri
   if (!header) return null
   const { workspace, model, approvalMode } = header
   const made = await attempt('Could not start a session', async () => {
-    const created = await client().sessions.create({ ...act(), workspace, approvalMode, ...(model === null ? {} : { model }) })
+    const created = await client().sessions.create({
+      ...act(),
+      workspace,
+      approvalMode,
+      ...(model === null ? {} : { model }),
+    })
     if (text !== '') await openSession(created.sessionId).controller.submit({ text, attachments: [] }, 'refuse')
     return created.sessionId
   })

@@ -1,6 +1,11 @@
 /** A unified diff's lines with their numbers, for small diffs on a card. */
 
-export type PatchLine = { kind: 'same' | 'added' | 'removed' | 'hunk'; text: string; before: number | null; after: number | null }
+export type PatchLine = {
+  kind: 'same' | 'added' | 'removed' | 'hunk'
+  text: string
+  before: number | null
+  after: number | null
+}
 
 /** File headers are left out; what is no hunk is ignored. */
 export function patchLines(patch: string): PatchLine[] {

@@ -9,7 +9,7 @@ import { definitionOf, rowRegistry } from './row-registry.tsx'
 import { buildRows, type Row } from './rows.ts'
 import { SessionIdProvider } from './transcript-context.ts'
 
-vi.mock(import('./highlighter.ts'), async (original) => ({ ...(await original()), highlight: vi.fn(async () => null) }))
+vi.mock(import('./highlighter.ts'), async (original) => ({ ...(await original()), highlight: async () => null }))
 
 beforeAll(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener() {}, removeEventListener() {} }))
@@ -17,7 +17,9 @@ beforeAll(() => {
 beforeEach(() => {
   const never = () => new Promise(() => {})
   const client = new Proxy({}, { get: () => new Proxy({}, { get: () => never }) })
-  setLink({ client, state: () => 'connected', onState: () => () => {}, read: () => {} } as unknown as Parameters<typeof setLink>[0])
+  setLink({ client, state: () => 'connected', onState: () => () => {}, read: () => {} } as unknown as Parameters<
+    typeof setLink
+  >[0])
 })
 afterEach(() => {
   cleanup()
@@ -30,7 +32,12 @@ const attempts = () => {
   return { ...view, turns: turns.map((turn) => (turn.id === 'turn-3' ? { ...turn, retryOf: 'turn-2' } : turn)) }
 }
 const all: Row[] = [
-  ...buildRows(settledView(), [unsent, { ...unsent, requestId: 's', refusal: { code: 'workspace.busy', message: 'Busy.' } }], new Map(), 5),
+  ...buildRows(
+    settledView(),
+    [unsent, { ...unsent, requestId: 's', refusal: { code: 'workspace.busy', message: 'Busy.' } }],
+    new Map(),
+    5,
+  ),
   ...buildRows(runningView(), [], new Map(), 5),
   ...buildRows(recoveryView(), [], new Map(), 5),
   ...buildRows(attempts(), [], new Map(), 5),

@@ -17,7 +17,11 @@ import { TurnEndRow } from './rows/turn-end-row.tsx'
 import { UserRow } from './rows/user-row.tsx'
 import { plainOutput } from './shown-text.ts'
 
-export type RowProps<K extends RowKind> = { row: RowOf<K>; open: boolean; /** For a group: how many of its items to show. */ onToggle: (shown?: number) => void }
+export type RowProps<K extends RowKind> = {
+  row: RowOf<K>
+  open: boolean
+  /** For a group: how many of its items to show. */ onToggle: (shown?: number) => void
+}
 
 type RowDefinition<K extends RowKind> = {
   View: ComponentType<RowProps<K>>
@@ -44,8 +48,10 @@ function wrapped(text: string, width: number, lineHeight: number): number {
 export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
   user: {
     View: UserRow,
-    estimate: ({ item }, width) => 50 + Math.min(300, wrapped(item.text, width - 50, 24)) + (item.attachments.length > 0 ? 40 : 0),
-    label: ({ item, origin }) => `${origin ? sourceWords(origin) : 'You'}: ${clip(item.text || `${item.attachments.length} attachments`)}`,
+    estimate: ({ item }, width) =>
+      50 + Math.min(300, wrapped(item.text, width - 50, 24)) + (item.attachments.length > 0 ? 40 : 0),
+    label: ({ item, origin }) =>
+      `${origin ? sourceWords(origin) : 'You'}: ${clip(item.text || `${item.attachments.length} attachments`)}`,
     toText: ({ item }) => item.text,
   },
   text: {
@@ -65,13 +71,15 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
     View: ToolRow,
     estimate: ({ item }) => (item.byPerson || item.state === 'running' ? 160 : 32),
     label: ({ item }) => toolLabel(item),
-    toText: ({ item }) => [argument(item.args, 'command') ?? item.title, plainOutput(toolOutput(item))].filter(Boolean).join('\n'),
+    toText: ({ item }) =>
+      [argument(item.args, 'command') ?? item.title, plainOutput(toolOutput(item))].filter(Boolean).join('\n'),
     opens: ({ item }) => item.byPerson === true,
   },
   approval: {
     View: ApprovalRow,
     estimate: () => 32,
-    label: ({ item }) => `Approval, ${item.state === 'open' ? 'waiting for you' : item.state.replaceAll('_', ' ')}: ${item.request.title}`,
+    label: ({ item }) =>
+      `Approval, ${item.state === 'open' ? 'waiting for you' : item.state.replaceAll('_', ' ')}: ${item.request.title}`,
     toText: ({ item }) => item.request.detail,
   },
   question: {
@@ -95,7 +103,8 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
   turnEnd: {
     View: TurnEndRow,
     estimate: () => 40,
-    label: ({ turn }) => `Turn ${outcomeWords(turn).toLowerCase()}${turn.durationMs === null ? '' : ` after ${durationText(turn.durationMs)}`}`,
+    label: ({ turn }) =>
+      `Turn ${outcomeWords(turn).toLowerCase()}${turn.durationMs === null ? '' : ` after ${durationText(turn.durationMs)}`}`,
     toText: ({ turn }) => outcomeWords(turn),
   },
   group: {

@@ -3,13 +3,24 @@ import type { Item } from '../../preload/contract/items.ts'
 import { approvalItem, change, reasoningItem, running, textItem, toolItem, turn, userItem, view } from './fixtures.ts'
 import { buildRows, groupPage, type Row } from './rows.ts'
 
-const build = (items: Item[], turns = [turn('turn-1')], opened = new Map<string, number>(), previous: Row[] = []) => buildRows(view(items, turns), [], opened, 5, previous)
+const build = (items: Item[], turns = [turn('turn-1')], opened = new Map<string, number>(), previous: Row[] = []) =>
+  buildRows(view(items, turns), [], opened, 5, previous)
 const kinds = (rows: Row[]) => rows.map((row) => row.kind)
-const tools = (count: number, more: object = {}) => Array.from({ length: count }, (_, index) => toolItem('read_file', `file-${index}`, more))
+const tools = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => toolItem('read_file', `file-${index}`, more))
 
 describe('activity groups', () => {
   test('S-61 five activities between two texts stand as they are, six fold', () => {
-    expect(kinds(build([textItem('a'), ...tools(5), textItem('b')]))).toEqual(['text', 'tool', 'tool', 'tool', 'tool', 'tool', 'text', 'turnEnd'])
+    expect(kinds(build([textItem('a'), ...tools(5), textItem('b')]))).toEqual([
+      'text',
+      'tool',
+      'tool',
+      'tool',
+      'tool',
+      'tool',
+      'text',
+      'turnEnd',
+    ])
     expect(kinds(build([textItem('a'), ...tools(6), textItem('b')]))).toEqual(['text', 'group', 'text', 'turnEnd'])
   })
 
@@ -34,19 +45,37 @@ describe('activity groups', () => {
   })
 
   test('the person’s own command is no activity of the agent', () => {
-    expect(kinds(build([...tools(6), toolItem('shell', 'ls', { byPerson: true, turnId: null }), ...tools(6)]))).toEqual(['group', 'tool', 'group', 'turnEnd'])
+    expect(kinds(build([...tools(6), toolItem('shell', 'ls', { byPerson: true, turnId: null }), ...tools(6)]))).toEqual(
+      ['group', 'tool', 'group', 'turnEnd'],
+    )
   })
 
   test('an allowed approval is told by its tool and does not part the group', () => {
-    expect(kinds(build([...tools(3), approvalItem({}, { state: 'allowed' }), ...tools(3)]))).toEqual(['group', 'turnEnd'])
-    expect(kinds(build([...tools(3), approvalItem({}, { state: 'denied' }), ...tools(3)]))).toEqual(['tool', 'tool', 'tool', 'approval', 'tool', 'tool', 'tool', 'turnEnd'])
+    expect(kinds(build([...tools(3), approvalItem({}, { state: 'allowed' }), ...tools(3)]))).toEqual([
+      'group',
+      'turnEnd',
+    ])
+    expect(kinds(build([...tools(3), approvalItem({}, { state: 'denied' }), ...tools(3)]))).toEqual([
+      'tool',
+      'tool',
+      'tool',
+      'approval',
+      'tool',
+      'tool',
+      'tool',
+      'turnEnd',
+    ])
   })
 })
 
 describe('ends of turns', () => {
   test('S-63 each settled turn has one end, drawn from its row, with its own changes', () => {
     const rows = buildRows(
-      view([userItem('a', { turnId: 't1' }), textItem('b', { turnId: 't1' }), userItem('c', { turnId: 't2' })], [turn('t1'), running('t2')], { changes: [change('c1', 't1', 'x', 1, 0), change('c2', 't2', 'y', 1, 0)] }),
+      view(
+        [userItem('a', { turnId: 't1' }), textItem('b', { turnId: 't1' }), userItem('c', { turnId: 't2' })],
+        [turn('t1'), running('t2')],
+        { changes: [change('c1', 't1', 'x', 1, 0), change('c2', 't2', 'y', 1, 0)] },
+      ),
       [],
       new Map(),
       5,
@@ -62,23 +91,44 @@ describe('ends of turns', () => {
   })
 
   test('T-179 a retried turn folds to one line and can be opened', () => {
-    const items = [userItem('a', { turnId: 't1' }), textItem('b', { turnId: 't1' }), userItem('a', { turnId: 't2' }), textItem('c', { turnId: 't2' })]
+    const items = [
+      userItem('a', { turnId: 't1' }),
+      textItem('b', { turnId: 't1' }),
+      userItem('a', { turnId: 't2' }),
+      textItem('c', { turnId: 't2' }),
+    ]
     const turns = [turn('t1', { outcome: 'failed' }), turn('t2', { retryOf: 't1' })]
     expect(kinds(build(items, turns))).toEqual(['attempt', 'user', 'text', 'turnEnd'])
-    expect(kinds(build(items, turns, new Map([['attempt:t1', 1]])))).toEqual(['attempt', 'user', 'text', 'turnEnd', 'user', 'text', 'turnEnd'])
+    expect(kinds(build(items, turns, new Map([['attempt:t1', 1]])))).toEqual([
+      'attempt',
+      'user',
+      'text',
+      'turnEnd',
+      'user',
+      'text',
+      'turnEnd',
+    ])
   })
 
   test('T-181 the message of a continuation is a mark, S-65 what an automation said is labelled', () => {
     const first = userItem('Go on', { turnId: 't1' })
     const second = userItem('Nightly', { turnId: 't2' })
-    const rows = build([first, second], [turn('t1', { userItemId: first.id, continues: 't0', source: 'recovery' }), turn('t2', { userItemId: second.id, source: 'schedule' })])
+    const rows = build(
+      [first, second],
+      [
+        turn('t1', { userItemId: first.id, continues: 't0', source: 'recovery' }),
+        turn('t2', { userItemId: second.id, source: 'schedule' }),
+      ],
+    )
     expect(rows[0]).toMatchObject({ kind: 'user', continues: true })
     expect(rows[2]).toMatchObject({ kind: 'user', continues: false, origin: 'schedule' })
   })
 })
 
 test('S-64 what is not visible has no row', () => {
-  expect(build([userItem('prompt of an automation', { visible: false }), textItem('b')]).map((row) => row.kind)).toEqual(['text', 'turnEnd'])
+  expect(
+    build([userItem('prompt of an automation', { visible: false }), textItem('b')]).map((row) => row.kind),
+  ).toEqual(['text', 'turnEnd'])
 })
 
 test('an entry from a newer version is a row that says so', () => {
@@ -93,6 +143,12 @@ test('rows that did not change are the same objects, and so is the list if none 
   const same = view(items, [turn('turn-1')])
   const first = buildRows(same, [], new Map(), 5)
   expect(buildRows({ ...same }, [], new Map(), 5, first)).toBe(first)
-  const changed = buildRows({ ...same, items: (items as Item[]).with(-1, { ...items.at(-1)!, status: 'partial' } as Item) }, [], new Map(), 5, first)
+  const changed = buildRows(
+    { ...same, items: [...items.slice(0, -1), textItem('b, and more', { id: items.at(-1)!.id })] },
+    [],
+    new Map(),
+    5,
+    first,
+  )
   expect(changed.map((row, index) => row === first[index])).toEqual([true, true, false, true])
 })

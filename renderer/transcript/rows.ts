@@ -57,7 +57,13 @@ const runningKept = 5
 
 const itemKinds = new Set<string>(['user', 'text', 'reasoning', 'tool', 'approval', 'question', 'notice', 'error'])
 
-export function buildRows(view: SessionView, unsent: readonly Unsent[], opened: Opened, foldOver: number, previous: readonly Row[] = []): Row[] {
+export function buildRows(
+  view: SessionView,
+  unsent: readonly Unsent[],
+  opened: Opened,
+  foldOver: number,
+  previous: readonly Row[] = [],
+): Row[] {
   const turns = new Map(view.turns.map((turn) => [turn.id, turn]))
   const retried = new Map(view.turns.flatMap((turn) => (turn.retryOf ? [[turn.retryOf, turn.id] as const] : [])))
   const newestTurn = view.turns.at(-1)?.id
@@ -108,9 +114,11 @@ export function buildRows(view: SessionView, unsent: readonly Unsent[], opened: 
   if (hiddenAttempt === null) endTurn(current)
   else flushActivities()
   const { recovery } = view.header
-  if (recovery?.status === 'awaiting') rows.push({ kind: 'recovery', id: `recovery:${recovery.recoveryId}`, turnId: recovery.turnId, recovery })
+  if (recovery?.status === 'awaiting')
+    rows.push({ kind: 'recovery', id: `recovery:${recovery.recoveryId}`, turnId: recovery.turnId, recovery })
   for (const one of unsent) {
-    if (one.as === 'turn' || one.refusal) rows.push({ kind: 'unsent', id: `unsent:${one.requestId}`, turnId: null, unsent: one })
+    if (one.as === 'turn' || one.refusal)
+      rows.push({ kind: 'unsent', id: `unsent:${one.requestId}`, turnId: null, unsent: one })
   }
   return keepEqual(rows, previous)
 }
@@ -142,6 +150,17 @@ function foldActivities(items: Activity[], turns: ReadonlyMap<string, Turn>, ope
   ]
 }
 
+/** `buildRows` that remembers what it answered last, so that equal rows stay the same objects. */
+export function rowBuilder(): (
+  view: SessionView,
+  unsent: readonly Unsent[],
+  opened: Opened,
+  foldOver: number,
+) => Row[] {
+  let last: Row[] = []
+  return (view, unsent, opened, foldOver) => (last = buildRows(view, unsent, opened, foldOver, last))
+}
+
 /** Rows equal to one of before are that one. */
 function keepEqual(rows: Row[], previous: readonly Row[]): Row[] {
   if (previous.length === 0) return rows
@@ -161,11 +180,12 @@ function equalRows(a: Row, b: Row): boolean {
   const right = b as unknown as Record<string, unknown>
   return Object.keys(right).every((key) => {
     const [one, other] = [left[key], right[key]]
-    return one === other || (Array.isArray(one) && Array.isArray(other) && one.length === other.length && one.every((each, at) => each === other[at]))
+    return (
+      one === other ||
+      (Array.isArray(one) &&
+        Array.isArray(other) &&
+        one.length === other.length &&
+        one.every((each, at) => each === other[at]))
+    )
   })
-}
-
-/** Where a row's position in the whole session begins: hidden older items are counted before the first row. */
-export function positionOf(index: number, itemsBefore: number): number {
-  return itemsBefore + index + 1
 }

@@ -20,7 +20,13 @@ test('Z-200 no text loses or gains a visible character', () => {
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
       const parts = shownParts(text)
       const plain = parts.map((part) => ('text' in part ? part.text : '')).join('')
-      expect(text.length - plain.length).toBe(parts.reduce((sum, part) => sum + ('code' in part ? String.fromCodePoint(Number.parseInt(part.code.slice(2), 16)).length : 0), 0))
+      expect(text.length - plain.length).toBe(
+        parts.reduce(
+          (sum, part) =>
+            sum + ('code' in part ? String.fromCodePoint(Number.parseInt(part.code.slice(2), 16)).length : 0),
+          0,
+        ),
+      )
       expect(hasHidden(shownText(text))).toBe(false)
     }),
   )
@@ -47,10 +53,14 @@ test('the tail of an output is its last lines, with how many came before', () =>
   expect(tailOf('a\nb', 5)).toEqual({ text: 'a\nb', before: 0 })
   expect(tailOf('', 3)).toEqual({ text: '', before: 0 })
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 3 }), { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 14 }), (lines, count) => {
-      const { text, before } = tailOf(`${lines.join('\n')}\n`, count)
-      expect(text).toBe(lines.slice(-count).join('\n'))
-      expect(before).toBe(Math.max(0, lines.length - count))
-    }),
+    fc.property(
+      fc.array(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 3 }), { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 14 }),
+      (lines, count) => {
+        const { text, before } = tailOf(`${lines.join('\n')}\n`, count)
+        expect(text).toBe(lines.slice(-count).join('\n'))
+        expect(before).toBe(Math.max(0, lines.length - count))
+      },
+    ),
   )
 })

@@ -1,16 +1,38 @@
 /** Text from outside made safe to look at: what cannot be seen becomes visible (Z-200), what terminals eat is taken out. */
 
 const names: Record<number, string> = {
-  0x00: 'NUL', 0x07: 'BEL', 0x08: 'BS', 0x0b: 'VT', 0x0c: 'FF', 0x0d: 'CR', 0x1b: 'ESC', 0x7f: 'DEL',
-  0xad: 'SHY', 0x200b: 'ZWSP', 0x200c: 'ZWNJ', 0x200d: 'ZWJ', 0x200e: 'LRM', 0x200f: 'RLM', 0x2060: 'WJ', 0xfeff: 'BOM',
-  0x061c: 'ALM', 0x202a: 'LRE', 0x202b: 'RLE', 0x202c: 'PDF', 0x202d: 'LRO', 0x202e: 'RLO',
-  0x2066: 'LRI', 0x2067: 'RLI', 0x2068: 'FSI', 0x2069: 'PDI',
+  0x00: 'NUL',
+  0x07: 'BEL',
+  0x08: 'BS',
+  0x0b: 'VT',
+  0x0c: 'FF',
+  0x0d: 'CR',
+  0x1b: 'ESC',
+  0x7f: 'DEL',
+  0xad: 'SHY',
+  0x200b: 'ZWSP',
+  0x200c: 'ZWNJ',
+  0x200d: 'ZWJ',
+  0x200e: 'LRM',
+  0x200f: 'RLM',
+  0x2060: 'WJ',
+  0xfeff: 'BOM',
+  0x061c: 'ALM',
+  0x202a: 'LRE',
+  0x202b: 'RLE',
+  0x202c: 'PDF',
+  0x202d: 'LRO',
+  0x202e: 'RLO',
+  0x2066: 'LRI',
+  0x2067: 'RLI',
+  0x2068: 'FSI',
+  0x2069: 'PDI',
 }
 
 // C0 but tab and newline, DEL and C1, soft hyphen, bidirectional and zero-width controls, fillers, tags.
-// eslint-disable-next-line no-control-regex
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u{e0001}|[\u{e0020}-\u{e007f}]/gu
-const emojiPart = /[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}\ufe0f]/u
+const hidden =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|\u{e0001}|[\u{e0020}-\u{e007f}]/gu
+const emojiPart = /\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}]|\ufe0f/u
 
 export type TextPart = { text: string } | { mark: string; code: string }
 
@@ -44,9 +66,8 @@ export function hasHidden(text: string): boolean {
 }
 
 // CSI, OSC (to BEL or ST), other string sequences, two-character escapes.
-// eslint-disable-next-line no-control-regex
-const escapes = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|\u001b[PX^_][^\u001b]*(?:\u001b\\|$)|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]/g
-// eslint-disable-next-line no-control-regex
+const escapes =
+  /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|\u001b[PX^_][^\u001b]*(?:\u001b\\|$)|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]/g
 const controls = /[\u0000-\u0007\u000b\u000c\u000e-\u001f\u007f-\u009f]/g
 
 /** Output of a program as plain lines: no escapes, a line drawn over and over is its last state (K-01). */

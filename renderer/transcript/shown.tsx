@@ -9,7 +9,11 @@ export const Shown = memo(function Shown({ text, className }: { text: string; cl
         'text' in part ? (
           <Fragment key={index}>{part.text}</Fragment>
         ) : (
-          <span key={index} title={part.code} className="mx-1 rounded-4 border border-needs/50 bg-needs-soft px-2 font-mono text-[0.85em] text-needs select-none">
+          <span
+            key={index}
+            title={part.code}
+            className="mx-1 rounded-4 border border-needs/50 bg-needs-soft px-2 font-mono text-[0.85em] text-needs select-none"
+          >
             {part.mark}
           </span>
         ),

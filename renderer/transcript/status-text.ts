@@ -16,21 +16,44 @@ export function statusText(status: TurnStatus, now: number): StatusText {
     case 'stopping':
       return { words: 'Stopping', tone: 'waiting' }
     case 'approval':
-      return { words: status.depth === 1 ? 'Waiting for your approval' : `Waiting for your approval, ${status.depth} in all`, tone: 'needs' }
+      return {
+        words: status.depth === 1 ? 'Waiting for your approval' : `Waiting for your approval, ${status.depth} in all`,
+        tone: 'needs',
+      }
     case 'question':
-      return { words: status.depth === 1 ? 'Waiting for your answer' : `Waiting for your answer, ${status.depth} in all`, tone: 'needs' }
+      return {
+        words: status.depth === 1 ? 'Waiting for your answer' : `Waiting for your answer, ${status.depth} in all`,
+        tone: 'needs',
+      }
     case 'waiting_slot':
       return { words: 'Waiting for another turn to end', tone: 'waiting' }
     case 'compacting':
       return { words: 'Making room in the context', since: status.since, tone: 'running' }
     case 'rate_limited':
-      return { words: `${status.providerLabel} is limiting requests, ${untilWords(status.until, now, status.untilKind === 'reset' ? 'resets' : 'retrying')}`, tone: 'waiting' }
+      return {
+        words: `${status.providerLabel} is limiting requests, ${untilWords(status.until, now, status.untilKind === 'reset' ? 'resets' : 'retrying')}`,
+        tone: 'waiting',
+      }
     case 'retrying':
-      return { words: `The request failed, ${untilWords(status.until, now, 'retrying')} (${status.attempt} of ${status.of})`, tone: 'waiting' }
+      return {
+        words: `The request failed, ${untilWords(status.until, now, 'retrying')} (${status.attempt} of ${status.of})`,
+        tone: 'waiting',
+      }
     case 'prompt_reading':
-      return { words: status.percent === null ? 'Reading the conversation' : `Reading the conversation, ${Math.round(status.percent)} %`, tone: 'running' }
+      return {
+        words:
+          status.percent === null
+            ? 'Reading the conversation'
+            : `Reading the conversation, ${Math.round(status.percent)} %`,
+        tone: 'running',
+      }
     case 'tool':
-      return { words: 'Running', subject: status.others > 0 ? `${status.title} and ${status.others} more` : status.title, since: status.since, tone: 'running' }
+      return {
+        words: 'Running',
+        subject: status.others > 0 ? `${status.title} and ${status.others} more` : status.title,
+        since: status.since,
+        tone: 'running',
+      }
     case 'working':
       return { words: 'Working', tone: 'running' }
   }

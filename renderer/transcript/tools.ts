@@ -1,17 +1,33 @@
 /** How each tool's card reads: an icon, words for its state, what of its arguments is worth a line. Pure. */
 import {
-  Bot, FileDiff, FilePen, FilePlus, FileSearch, FileText, Globe, ListChecks, type LucideIcon, MessageCircleQuestion, Plug, ScrollText, Search, SquareTerminal, Terminal, Wrench,
+  Bot,
+  FileDiff,
+  FilePen,
+  FilePlus,
+  FileSearch,
+  FileText,
+  FolderTree,
+  Globe,
+  ListChecks,
+  type LucideIcon,
+  MessageCircleQuestion,
+  Plug,
+  Search,
+  SquareTerminal,
+  Terminal,
+  Wrench,
 } from 'lucide-react'
 import type { ItemOf } from '../../preload/contract/items.ts'
 import { durationText } from '../ui/time-text.ts'
 
 type ToolItem = ItemOf<'tool'>
 
-const icons: Record<string, LucideIcon> = {
+export const toolIcons: Record<string, LucideIcon> = {
   read_file: FileText,
   write_file: FilePlus,
   edit_file: FilePen,
   apply_patch: FileDiff,
+  list_dir: FolderTree,
   find_files: FileSearch,
   grep: Search,
   shell: Terminal,
@@ -23,9 +39,8 @@ const icons: Record<string, LucideIcon> = {
   subagent: Bot,
 }
 
-export function toolIcon(name: string): LucideIcon {
-  return icons[name] ?? (name.startsWith('mcp__') ? Plug : name.startsWith('memory') ? ScrollText : Wrench)
-}
+export const mcpIcon: LucideIcon = Plug
+export const otherIcon: LucideIcon = Wrench
 
 /** The tool in plain words, for labels and groups. */
 export function toolWords(name: string): string {
@@ -40,7 +55,7 @@ export function toolKind(name: string): ToolKind {
   if (name === 'shell' || name === 'exec_session') return 'command'
   if (name === 'write_file' || name === 'edit_file' || name === 'apply_patch') return 'edit'
   if (name === 'read_file') return 'read'
-  if (name === 'grep' || name === 'find_files' || name === 'web_fetch') return 'search'
+  if (name === 'grep' || name === 'find_files' || name === 'list_dir' || name === 'web_fetch') return 'search'
   return name === 'update_plan' ? 'plan' : 'other'
 }
 
@@ -63,7 +78,11 @@ export function toolStateWords({ state, view, code }: ToolItem): string {
     case 'error':
       if (view?.signal) return `Ended by ${view.signal}`
       if (view?.exitCode != null) return `Exit ${view.exitCode}`
-      return code === 'exec.timed_out' || code === 'tool.timed_out' ? 'Timed out' : code === 'exec.stopped_by_person' ? 'Stopped by you' : 'Failed'
+      return code === 'exec.timed_out' || code === 'tool.timed_out'
+        ? 'Timed out'
+        : code === 'exec.stopped_by_person'
+          ? 'Stopped by you'
+          : 'Failed'
     case 'denied':
       return 'Denied'
     case 'cancelled':
@@ -106,15 +125,21 @@ export function toolOutput({ state, output, view, summary }: ToolItem): string {
 /** How many of each kind a folded group holds: `4 commands, 2 edits, 1 thought`. */
 export function activityCounts(items: readonly (ToolItem | ItemOf<'reasoning'>)[]): { text: string; failed: string[] } {
   const words: Record<ToolKind | 'thought', [string, string]> = {
-    command: ['command', 'commands'], edit: ['edit', 'edits'], read: ['file read', 'files read'], search: ['search', 'searches'],
-    plan: ['plan update', 'plan updates'], other: ['tool call', 'tool calls'], thought: ['thought', 'thoughts'],
+    command: ['command', 'commands'],
+    edit: ['edit', 'edits'],
+    read: ['file read', 'files read'],
+    search: ['search', 'searches'],
+    plan: ['plan update', 'plan updates'],
+    other: ['tool call', 'tool calls'],
+    thought: ['thought', 'thoughts'],
   }
   const counts = new Map<ToolKind | 'thought', number>()
   const failed: string[] = []
   for (const item of items) {
     const kind = item.kind === 'reasoning' ? 'thought' : toolKind(item.name)
     counts.set(kind, (counts.get(kind) ?? 0) + 1)
-    if (item.kind === 'tool' && (item.state === 'error' || item.state === 'unknown')) failed.push(item.title || toolWords(item.name))
+    if (item.kind === 'tool' && (item.state === 'error' || item.state === 'unknown'))
+      failed.push(item.title || toolWords(item.name))
   }
   const order = ['command', 'edit', 'read', 'search', 'other', 'plan', 'thought'] as const
   const text = order

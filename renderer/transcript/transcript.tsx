@@ -21,7 +21,7 @@ import { counted } from './amounts.ts'
 import { transcriptKey } from './keyboard.ts'
 import { MarkdownWorkspace } from './markdown.tsx'
 import { definitionOf } from './row-registry.tsx'
-import { buildRows, groupPage, type Row } from './rows.ts'
+import { buildRows, groupPage, rowBuilder, type Row } from './rows.ts'
 import { SessionIdProvider } from './transcript-context.ts'
 import { type Anchor, setAnchor, setFold, setOpened, transcriptView } from './view-state.ts'
 
@@ -47,7 +47,13 @@ export function Transcript({ sessionId }: { sessionId: string }) {
           </MarkdownWorkspace>
         </SessionIdProvider>
       ) : phase === 'refused' && refusal ? (
-        <ErrorState what="This session could not be opened" message={refusal.message} hint={refusal.hint} code={refusal.code} onRetry={session.reopen} />
+        <ErrorState
+          what="This session could not be opened"
+          message={refusal.message}
+          hint={refusal.hint}
+          code={refusal.code}
+          onRetry={session.reopen}
+        />
       ) : (
         <div className="mx-auto w-full max-w-784 px-24 pt-48">
           <Skeleton label="Loading the transcript" lines={[0.5, 0.9, 0.8, 0.35]} />
@@ -63,11 +69,8 @@ function useRows(sessionId: string): { rows: Row[]; itemsBefore: number } {
   const unsent = useSession(sessionId, (state) => state.unsent)
   const opened = useStore(transcriptView(sessionId), (state) => state.opened)
   const foldOver = useSetting('transcript.foldOver')
-  const previous = useRef<Row[]>([])
-  const rows = useMemo(() => buildRows(view, unsent, opened, foldOver, previous.current), [view, unsent, opened, foldOver])
-  useEffect(() => {
-    previous.current = rows
-  }, [rows])
+  const [build] = useState(rowBuilder)
+  const rows = useMemo(() => build(view, unsent, opened, foldOver), [build, view, unsent, opened, foldOver])
   return { rows, itemsBefore: view.itemsBefore }
 }
 
@@ -92,7 +95,10 @@ function Rows({ sessionId }: { sessionId: string }) {
   const [seenId, setSeenId] = useState<string | null>(null)
 
   const focusedIndex = useMemo(() => rows.findIndex((row) => row.id === focusedId), [rows, focusedId])
-  const estimate = useCallback((index: number) => definitionOf(rows[index]!).estimate(rows[index]!, width), [rows, width])
+  const estimate = useCallback(
+    (index: number) => definitionOf(rows[index]!).estimate(rows[index]!, width),
+    [rows, width],
+  )
   const keyOf = useCallback((index: number) => rows[index]!.id, [rows])
 
   const virtualizer = useVirtualizer({
@@ -205,7 +211,9 @@ function Rows({ sessionId }: { sessionId: string }) {
   useLayoutEffect(() => {
     if (!focusWanted.current || focusedId === null) return
     focusWanted.current = false
-    scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(focusedId)}"]`)?.focus({ preventScroll: true })
+    scroller.current
+      ?.querySelector<HTMLElement>(`[data-row="${CSS.escape(focusedId)}"]`)
+      ?.focus({ preventScroll: true })
   })
 
   // A row that left (folded, rewound) gives its focus to the nearest one before it.
@@ -226,7 +234,10 @@ function Rows({ sessionId }: { sessionId: string }) {
       if (row.kind === 'group') setOpened(sessionId, row.id, shown ?? (row.shown > 0 ? 0 : groupPage))
       else if (row.kind === 'attempt') setOpened(sessionId, row.id, row.open ? 0 : 1)
       else {
-        const open = transcriptView(sessionId).getState().folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false
+        const open =
+          transcriptView(sessionId).getState().folds.get(row.id) ??
+          definitionOf(row).opens?.(row, foldReasoning) ??
+          false
         setFold(sessionId, row.id, !open)
       }
     },
@@ -242,10 +253,15 @@ function Rows({ sessionId }: { sessionId: string }) {
   }
 
   function onKeyDown(event: React.KeyboardEvent): void {
-    const onRow = event.target === scroller.current || (event.target instanceof Element && event.target.matches('[data-row]'))
+    const onRow =
+      event.target === scroller.current || (event.target instanceof Element && event.target.matches('[data-row]'))
     if (!onRow || event.nativeEvent.isComposing) return
     const at = event.target === scroller.current ? -1 : focusedIndex
-    const choice = transcriptKey({ key: event.key, ctrl: event.ctrlKey || event.metaKey, alt: event.altKey, shift: event.shiftKey }, at, rows)
+    const choice = transcriptKey(
+      { key: event.key, ctrl: event.ctrlKey || event.metaKey, alt: event.altKey, shift: event.shiftKey },
+      at,
+      rows,
+    )
     if (choice === null) return
     event.preventDefault()
     if (choice === 'composer') focusRegion('composer')
@@ -260,7 +276,9 @@ function Rows({ sessionId }: { sessionId: string }) {
   function page(direction: 1 | -1): void {
     const element = scroller.current!
     const top = element.scrollTop + direction * element.clientHeight * 0.9
-    const item = virtualizer.getVirtualItemForOffset(Math.max(0, direction === 1 ? top + element.clientHeight * 0.5 : top))
+    const item = virtualizer.getVirtualItemForOffset(
+      Math.max(0, direction === 1 ? top + element.clientHeight * 0.5 : top),
+    )
     if (item) focusRow(item.index)
   }
 
@@ -272,8 +290,14 @@ function Rows({ sessionId }: { sessionId: string }) {
       () => {
         useWindow.setState({ target: null })
         // It may stand inside a group: that one is opened as far as it goes.
-        for (const row of buildRows(store.getState().view!, [], transcriptView(sessionId).getState().opened, foldOver)) {
-          if (row.kind === 'group' && row.items.some((item) => item.id === target.itemId)) setOpened(sessionId, row.id, row.items.length)
+        for (const row of buildRows(
+          store.getState().view!,
+          [],
+          transcriptView(sessionId).getState().opened,
+          foldOver,
+        )) {
+          if (row.kind === 'group' && row.items.some((item) => item.id === target.itemId))
+            setOpened(sessionId, row.id, row.items.length)
         }
         following.current = false
         anchor.current = { rowId: target.itemId, offset: 96 }
@@ -299,17 +323,25 @@ function Rows({ sessionId }: { sessionId: string }) {
           onScroll={onScroll}
           onKeyDown={onKeyDown}
           onFocus={(event) => {
-            const id = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined
+            const id =
+              event.target instanceof Element
+                ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row']
+                : undefined
             setFocusedId(id ?? null)
           }}
           onContextMenu={(event) => {
-            const id = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined
+            const id =
+              event.target instanceof Element
+                ? event.target.closest<HTMLElement>('[data-row]')?.dataset['row']
+                : undefined
             setMenuRow(rows.find((row) => row.id === (id ?? focusedId)) ?? null)
           }}
           className="ring-inside min-h-0 grow overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable_both-edges]"
         >
           <div className="relative w-full" style={{ height: total }}>
-            {itemsBefore > 0 && <Older state={older} count={itemsBefore} onRetry={() => void controller.loadOlder().catch(() => {})} />}
+            {itemsBefore > 0 && (
+              <Older state={older} count={itemsBefore} onRetry={() => void controller.loadOlder().catch(() => {})} />
+            )}
             {items.map(({ key, index, start }) => {
               const row = rows[index]!
               return (
@@ -322,14 +354,18 @@ function Rows({ sessionId }: { sessionId: string }) {
                   tabIndex={-1}
                   aria-posinset={itemsBefore + index + 1}
                   aria-setsize={itemsBefore + rows.length}
-                  aria-label={definitionOf(row).label(row as never)}
+                  aria-label={definitionOf(row).label(row)}
                   className="group/row absolute inset-x-0 top-0 outline-none"
                   style={{ transform: `translateY(${start}px)` }}
                 >
                   {/* The gutters of the scroll area count as part of the margin, so that the column stands exactly above the message. */}
                   <div className="px-[max(0.5rem,calc(1.5rem-var(--gutter,0px)))]">
                     <div className="mx-auto w-full max-w-736 group-focus-visible/row:[&>*]:rounded-6 group-focus-visible/row:[&>*]:outline-2 group-focus-visible/row:[&>*]:outline-offset-2 group-focus-visible/row:[&>*]:outline-focus">
-                      <RowBody row={row} open={folds.get(row.id) ?? definitionOf(row).opens?.(row as never, foldReasoning) ?? false} toggle={toggle} />
+                      <RowBody
+                        row={row}
+                        open={folds.get(row.id) ?? definitionOf(row).opens?.(row, foldReasoning) ?? false}
+                        toggle={toggle}
+                      />
                     </div>
                   </div>
                 </article>
@@ -338,13 +374,21 @@ function Rows({ sessionId }: { sessionId: string }) {
           </div>
         </div>
       </ContextMenu>
-      {rows.length === 0 && <p className="pointer-events-none absolute inset-0 grid place-items-center px-24 text-13 text-faint">Describe a task to start.</p>}
+      {rows.length === 0 && (
+        <p className="pointer-events-none absolute inset-0 grid place-items-center px-24 text-13 text-faint">
+          Describe a task to start.
+        </p>
+      )}
       {seenId !== null && (
         <div className="pointer-events-none absolute inset-x-0 bottom-8 flex justify-center">
           <Button className="pointer-events-auto animate-rise rounded-full! shadow-float" size="small" onClick={follow}>
             <ArrowDown size={13} strokeWidth={1.75} aria-hidden />
             Jump to latest
-            {newer > 0 && <span className="figures text-muted" aria-label={counted(newer, 'new entry', 'new entries')}>{newer}</span>}
+            {newer > 0 && (
+              <span className="figures text-muted" aria-label={counted(newer, 'new entry', 'new entries')}>
+                {newer}
+              </span>
+            )}
           </Button>
         </div>
       )}
@@ -352,13 +396,25 @@ function Rows({ sessionId }: { sessionId: string }) {
   )
 }
 
-const RowBody = memo(function RowBody({ row, open, toggle }: { row: Row; open: boolean; toggle: (row: Row, shown?: number) => void }) {
+const RowBody = memo(function RowBody({
+  row,
+  open,
+  toggle,
+}: {
+  row: Row
+  open: boolean
+  toggle: (row: Row, shown?: number) => void
+}) {
   const { View } = definitionOf(row)
-  return <View row={row as never} open={open} onToggle={(shown) => toggle(row, shown)} />
+  return <View row={row} open={open} onToggle={(shown) => toggle(row, shown)} />
 })
 
 /** Where the reader's place is now: its row, else the group that took it in, else the nearest row before it (S-71). */
-function keptPlace(rows: readonly Row[], { rowId, offset }: Anchor, before: readonly Row[] = []): { index: number; offset: number } | null {
+function keptPlace(
+  rows: readonly Row[],
+  { rowId, offset }: Anchor,
+  before: readonly Row[] = [],
+): { index: number; offset: number } | null {
   const index = rows.findIndex((row) => row.id === rowId)
   if (index >= 0) return { index, offset }
   const group = rows.findIndex((row) => row.kind === 'group' && row.items.some((item) => item.id === rowId))
@@ -370,7 +426,15 @@ function keptPlace(rows: readonly Row[], { rowId, offset }: Anchor, before: read
   return null
 }
 
-function Older({ state, count, onRetry }: { state: 'idle' | 'loading' | 'failed'; count: number; onRetry: () => void }) {
+function Older({
+  state,
+  count,
+  onRetry,
+}: {
+  state: 'idle' | 'loading' | 'failed'
+  count: number
+  onRetry: () => void
+}) {
   return (
     <div className="absolute inset-x-0 top-0 flex h-24 items-center justify-center gap-8 text-11 text-faint">
       {state === 'failed' ? (
@@ -390,16 +454,35 @@ function Older({ state, count, onRetry }: { state: 'idle' | 'loading' | 'failed'
 }
 
 function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Row) => void }) {
-  if (!row) return <ContextMenuItem disabled onSelect={() => {}}>Nothing to do here</ContextMenuItem>
+  if (!row)
+    return (
+      <ContextMenuItem disabled onSelect={() => {}}>
+        Nothing to do here
+      </ContextMenuItem>
+    )
   const selection = getSelection()?.toString() ?? ''
   const copy = (text: string) => void attempt('Could not copy', () => navigator.clipboard.writeText(text))
   const folds = row.kind === 'group' || row.kind === 'attempt' || row.kind === 'tool' || row.kind === 'reasoning'
   return (
     <>
-      {selection !== '' && <ContextMenuItem icon={Copy} onSelect={() => copy(selection)}>Copy selection</ContextMenuItem>}
-      <ContextMenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row as never))}>Copy</ContextMenuItem>
-      {folds && <ContextMenuItem icon={Layers} onSelect={() => onToggle(row)}>Open or fold</ContextMenuItem>}
-      {row.kind === 'turnEnd' && <ContextMenuItem icon={FileDiff} onSelect={() => showInspector('changes')}>Show changes</ContextMenuItem>}
+      {selection !== '' && (
+        <ContextMenuItem icon={Copy} onSelect={() => copy(selection)}>
+          Copy selection
+        </ContextMenuItem>
+      )}
+      <ContextMenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row))}>
+        Copy
+      </ContextMenuItem>
+      {folds && (
+        <ContextMenuItem icon={Layers} onSelect={() => onToggle(row)}>
+          Open or fold
+        </ContextMenuItem>
+      )}
+      {row.kind === 'turnEnd' && (
+        <ContextMenuItem icon={FileDiff} onSelect={() => showInspector('changes')}>
+          Show changes
+        </ContextMenuItem>
+      )}
     </>
   )
 }

@@ -11,17 +11,34 @@ import { tokensText } from './amounts.ts'
 /** What the running turn is doing, in one line above the message. Empty while nothing runs. */
 export function TurnStatus({ sessionId }: { sessionId: string }) {
   const turn = useView(sessionId, ({ turn: running }) => running, null)
-  const startedAt = useView(sessionId, ({ turns, header }) => turns.find((row) => row.id === header.currentTurnId)?.startedAt ?? null, null)
+  const startedAt = useView(
+    sessionId,
+    ({ turns, header }) => turns.find((row) => row.id === header.currentTurnId)?.startedAt ?? null,
+    null,
+  )
   const status = turn?.status ?? null
   // The words may hold a countdown, so they are read from the clock.
   const words = useTime((now) => (status ? statusText(status, now).words : ''), status !== null)
   const shape = status ? statusText(status, 0) : null
   return (
-    <div role="status" aria-label="Turn status" aria-live="off" className={classNames('flex min-w-0 items-center gap-8 text-12', shape ? 'h-28' : 'h-0')}>
+    <div
+      role="status"
+      aria-label="Turn status"
+      aria-live="off"
+      className={classNames('flex min-w-0 items-center gap-8 text-12', shape ? 'h-28' : 'h-0')}
+    >
       {shape && turn && (
         <>
-          {shape.tone === 'running' ? <Spinner size={13} className="text-running" /> : shape.tone === 'needs' ? <StatusDot status="needs" label="" /> : <StatusDot status="paused" label="" />}
-          <span className={classNames('shrink-0', shape.tone === 'needs' ? 'font-medium text-needs' : 'text-muted')}>{words}</span>
+          {shape.tone === 'running' ? (
+            <Spinner size={13} className="text-running" />
+          ) : shape.tone === 'needs' ? (
+            <StatusDot status="needs" label="" />
+          ) : (
+            <StatusDot status="paused" label="" />
+          )}
+          <span className={classNames('shrink-0', shape.tone === 'needs' ? 'font-medium text-needs' : 'text-muted')}>
+            {words}
+          </span>
           {shape.subject && <Shown text={shape.subject} className="min-w-0 truncate font-mono text-11 text-muted" />}
           {shape.since !== undefined && <Duration from={shape.since} className="text-11 text-faint" />}
           <span className="figures ml-auto flex shrink-0 items-center gap-8 text-11 text-faint">

@@ -1,7 +1,10 @@
 /** What a person opened and where they scrolled to, for each session: kept while panes come and go, and over a reload (S-71). */
 import { createStore, type StoreApi } from 'zustand/vanilla'
 
-export type Anchor = { rowId: string; /** Pixels from the top of the viewport to the top of that row. */ offset: number }
+export type Anchor = {
+  rowId: string
+  /** Pixels from the top of the viewport to the top of that row. */ offset: number
+}
 
 export type TranscriptView = {
   /** Groups and attempts by row id: how many of their items are shown. */
@@ -18,7 +21,11 @@ const sessionsMax = 50
 export function transcriptView(sessionId: string): StoreApi<TranscriptView> {
   let store = stores.get(sessionId)
   if (!store) {
-    store = createStore<TranscriptView>()(() => ({ opened: new Map(), folds: new Map(), anchor: storedAnchor(sessionId) }))
+    store = createStore<TranscriptView>()(() => ({
+      opened: new Map(),
+      folds: new Map(),
+      anchor: storedAnchor(sessionId),
+    }))
     stores.set(sessionId, store)
     if (stores.size > sessionsMax) stores.delete(stores.keys().next().value!)
   }

@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { announcementsOf } from './announcements.ts'
 import { bytesText, costText, tokensText } from './amounts.ts'
-import { approvalItem, errorItem, fixturePatch, reasoningItem, running, textItem, toolItem, turn, userItem, view } from './fixtures.ts'
+import {
+  approvalItem,
+  errorItem,
+  fixturePatch,
+  reasoningItem,
+  running,
+  textItem,
+  toolItem,
+  turn,
+  userItem,
+  view,
+} from './fixtures.ts'
 import { transcriptKey } from './keyboard.ts'
 import { isUnfinished, outcomeWords } from './outcome.ts'
 import { patchLines } from './patch.ts'
@@ -17,14 +28,18 @@ describe('announcements', () => {
     const started = { ...before, ...runs }
     expect(announcementsOf(before, started).polite).toEqual(['The agent started working.'])
     expect(announcementsOf(started, started).polite).toEqual([])
-    expect(announcementsOf(started, { ...before, turns: [turn('turn-1', { outcome: 'stopped' })] }).polite).toEqual(['Turn stopped.'])
+    expect(announcementsOf(started, { ...before, turns: [turn('turn-1', { outcome: 'stopped' })] }).polite).toEqual([
+      'Turn stopped.',
+    ])
   })
 
   test('S-148 an answer is announced when it is finished, never while it is written, 500 characters of it', () => {
     const live = textItem('x'.repeat(900), { status: 'live' })
     const writing = { ...before, items: [...before.items, live] }
     expect(announcementsOf(before, writing)).toEqual({ polite: [], assertive: [] })
-    expect(announcementsOf(writing, { ...writing, items: [...before.items, { ...live, text: 'x'.repeat(1_000) }] }).polite).toEqual([])
+    expect(
+      announcementsOf(writing, { ...writing, items: [...before.items, { ...live, text: 'x'.repeat(1_000) }] }).polite,
+    ).toEqual([])
     const done = announcementsOf(writing, { ...writing, items: [...before.items, { ...live, status: 'final' }] })
     expect(done.polite).toEqual(['x'.repeat(500)])
   })
@@ -33,18 +48,33 @@ describe('announcements', () => {
     const head = approvalItem({ title: 'rm -rf dist' })
     const error = errorItem()
     const now = { ...before, approvals: { head, depth: 1 }, items: [...before.items, error] }
-    expect(announcementsOf(before, now).assertive).toEqual([`Error: ${error.title}. ${error.hint}`, 'Approval needed: rm -rf dist'])
+    expect(announcementsOf(before, now).assertive).toEqual([
+      `Error: ${error.title}. ${error.hint}`,
+      'Approval needed: rm -rf dist',
+    ])
     const older = textItem('from long ago', { pos: -5 })
-    expect(announcementsOf(before, { ...before, items: [older, ...before.items] })).toEqual({ polite: [], assertive: [] })
+    expect(announcementsOf(before, { ...before, items: [older, ...before.items] })).toEqual({
+      polite: [],
+      assertive: [],
+    })
   })
 })
 
 test.each([
   [{ kind: 'stopping' }, 'Stopping'],
   [{ kind: 'approval', depth: 2 }, 'Waiting for your approval, 2 in all'],
-  [{ kind: 'rate_limited', provider: 'p', providerLabel: 'Lab', until: 31_000, untilKind: 'reset' }, 'Lab is limiting requests, resets in 30s'],
-  [{ kind: 'rate_limited', provider: 'p', providerLabel: 'Lab', until: 500, untilKind: 'retry' }, 'Lab is limiting requests, retrying now'],
-  [{ kind: 'retrying', attempt: 1, of: 3, until: null, code: 'provider.unavailable' }, 'The request failed, waiting (1 of 3)'],
+  [
+    { kind: 'rate_limited', provider: 'p', providerLabel: 'Lab', until: 31_000, untilKind: 'reset' },
+    'Lab is limiting requests, resets in 30s',
+  ],
+  [
+    { kind: 'rate_limited', provider: 'p', providerLabel: 'Lab', until: 500, untilKind: 'retry' },
+    'Lab is limiting requests, retrying now',
+  ],
+  [
+    { kind: 'retrying', attempt: 1, of: 3, until: null, code: 'provider.unavailable' },
+    'The request failed, waiting (1 of 3)',
+  ],
   [{ kind: 'prompt_reading', percent: null }, 'Reading the conversation'],
   [{ kind: 'working' }, 'Working'],
 ] as const)('T-60 the status %j in words', (status, words) => {
@@ -52,7 +82,10 @@ test.each([
 })
 
 test('T-63 a status with a beginning carries it for the clock', () => {
-  expect(statusText({ kind: 'tool', itemId: 'i', title: 'npm test', since: 7, others: 2 }, 0)).toMatchObject({ subject: 'npm test and 2 more', since: 7 })
+  expect(statusText({ kind: 'tool', itemId: 'i', title: 'npm test', since: 7, others: 2 }, 0)).toMatchObject({
+    subject: 'npm test and 2 more',
+    since: 7,
+  })
   expect(statusText({ kind: 'compacting', since: 9 }, 0).since).toBe(9)
 })
 
@@ -70,29 +103,50 @@ test.each([
 
 describe('tools', () => {
   test('S-147 a card names its tool, what it works on and its state', () => {
-    expect(toolLabel(toolItem('read_file', 'src/a.ts', { state: 'error', durationMs: null }))).toBe('Tool call, read file, src/a.ts, failed')
-    expect(toolLabel(toolItem('mcp__github__list_issues', 'issues'))).toBe('Tool call, list issues (github), issues, done, 1s')
-    expect(toolLabel(toolItem('shell', 'ls', { byPerson: true, state: 'running', durationMs: null }))).toBe('Your command, shell, ls, running')
+    expect(toolLabel(toolItem('read_file', 'src/a.ts', { state: 'error', durationMs: null }))).toBe(
+      'Tool call, read file, src/a.ts, failed',
+    )
+    expect(toolLabel(toolItem('mcp__github__list_issues', 'issues'))).toBe(
+      'Tool call, list issues (github), issues, done, 1s',
+    )
+    expect(toolLabel(toolItem('shell', 'ls', { byPerson: true, state: 'running', durationMs: null }))).toBe(
+      'Your command, shell, ls, running',
+    )
   })
 
   test('S-150 every state but a plain success is said in words', () => {
     expect(toolStateWords(toolItem('shell', 'x', { view: { exitCode: 0 } }))).toBe('')
     expect(toolStateWords(toolItem('shell', 'x', { view: { exitCode: 2 } }))).toBe('Exit 2')
-    expect(toolStateWords(toolItem('shell', 'x', { state: 'error', view: { signal: 'SIGKILL', exitCode: null } }))).toBe('Ended by SIGKILL')
-    expect(toolStateWords(toolItem('shell', 'x', { state: 'error', code: 'exec.stopped_by_person' }))).toBe('Stopped by you')
+    expect(
+      toolStateWords(toolItem('shell', 'x', { state: 'error', view: { signal: 'SIGKILL', exitCode: null } })),
+    ).toBe('Ended by SIGKILL')
+    expect(toolStateWords(toolItem('shell', 'x', { state: 'error', code: 'exec.stopped_by_person' }))).toBe(
+      'Stopped by you',
+    )
     expect(toolStateWords(toolItem('shell', 'x', { state: 'unknown' }))).toBe('May or may not have run')
   })
 
   test('S-61 a group counts by kind and names what failed', () => {
-    const { text, failed } = activityCounts([reasoningItem('a'), toolItem('shell', 'npm test', { state: 'error' }), toolItem('shell', 'ls'), toolItem('edit_file', 'a.ts')])
+    const { text, failed } = activityCounts([
+      reasoningItem('a'),
+      toolItem('shell', 'npm test', { state: 'error' }),
+      toolItem('shell', 'ls'),
+      toolItem('edit_file', 'a.ts'),
+    ])
     expect(text).toBe('2 commands, 1 edit, 1 thought')
     expect(failed).toEqual(['npm test'])
   })
 })
 
 describe('keys', () => {
-  const rows = buildRows(view([userItem('a'), textItem('b'), textItem('c'), userItem('d'), textItem('e')], []), [], new Map(), 5)
-  const press = (key: string, at: number, ctrl = false) => transcriptKey({ key, ctrl, alt: false, shift: false }, at, rows)
+  const rows = buildRows(
+    view([userItem('a'), textItem('b'), textItem('c'), userItem('d'), textItem('e')], []),
+    [],
+    new Map(),
+    5,
+  )
+  const press = (key: string, at: number, ctrl = false) =>
+    transcriptKey({ key, ctrl, alt: false, shift: false }, at, rows)
 
   test.each([
     ['ArrowUp', 2, { to: 1 }],
@@ -123,7 +177,12 @@ test('a patch has its lines with their numbers, and nothing of its header', () =
   const lines = patchLines(fixturePatch)
   expect(lines[0]).toMatchObject({ kind: 'hunk' })
   expect(lines.filter((line) => line.kind === 'added')).toHaveLength(6 - 1)
-  expect(lines.find((line) => line.kind === 'removed')).toEqual({ kind: 'removed', text: '    for (const part of this.parts) {', before: 41, after: null })
+  expect(lines.find((line) => line.kind === 'removed')).toEqual({
+    kind: 'removed',
+    text: '    for (const part of this.parts) {',
+    before: 41,
+    after: null,
+  })
   expect(patchLines('--- a\n+++ b\n')).toEqual([])
 })
 

@@ -12,7 +12,9 @@ export function AttemptRow({ row: { turn, open }, onToggle }: { row: RowOf<'atte
         <span className="min-w-0 truncate">
           Earlier attempt <span className="text-faint">· {outcomeWords(turn).toLowerCase()}</span>
         </span>
-        {turn.durationMs !== null && <span className="figures ml-auto text-11 text-faint">{durationText(turn.durationMs)}</span>}
+        {turn.durationMs !== null && (
+          <span className="figures ml-auto text-11 text-faint">{durationText(turn.durationMs)}</span>
+        )}
       </Disclosure>
     </div>
   )

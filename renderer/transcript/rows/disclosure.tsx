@@ -25,12 +25,22 @@ export function Disclosure({ open, onToggle, icon, children, end, className }: D
         className="-ml-6 flex min-h-28 min-w-0 grow items-center gap-8 rounded-6 px-6 text-left text-13 text-muted transition-colors hover:bg-hover hover:text-ink"
       >
         <span className="relative grid size-16 shrink-0 place-items-center">
-          <span className={classNames('grid place-items-center transition-opacity group-hover/line:opacity-0', open && 'opacity-0')}>{icon}</span>
+          <span
+            className={classNames(
+              'grid place-items-center transition-opacity group-hover/line:opacity-0',
+              open && 'opacity-0',
+            )}
+          >
+            {icon}
+          </span>
           <ChevronRight
             size={14}
             strokeWidth={1.75}
             aria-hidden
-            className={classNames('absolute opacity-0 transition-[opacity,rotate] group-hover/line:opacity-100', open && 'rotate-90 opacity-100')}
+            className={classNames(
+              'absolute opacity-0 transition-[opacity,rotate] group-hover/line:opacity-100',
+              open && 'rotate-90 opacity-100',
+            )}
           />
         </span>
         {children}

@@ -15,14 +15,22 @@ import { newSessionHere } from '../new-session.ts'
 export function ErrorRow({ row: { item, turnId } }: { row: RowOf<'error'> }) {
   const sessionId = useSessionId()
   const [details, setDetails] = useState(false)
-  const current = useView(sessionId, ({ turns, header }) => header.currentTurnId === null && turns.at(-1)?.id === turnId, false)
+  const current = useView(
+    sessionId,
+    ({ turns, header }) => header.currentTurnId === null && turns.at(-1)?.id === turnId,
+    false,
+  )
   return (
     <section aria-label={item.title} className="my-8 rounded-8 border border-failed/30 bg-failed-soft/40 px-12 py-10">
       <h3 className="flex items-center gap-8 text-13 font-medium text-ink">
         <CircleAlert size={15} strokeWidth={1.75} aria-hidden className="shrink-0 text-failed" />
         <Shown text={item.title} />
       </h3>
-      {item.message !== '' && <p className="mt-4 ml-24 text-13 break-words text-muted"><Shown text={item.message} /></p>}
+      {item.message !== '' && (
+        <p className="mt-4 ml-24 text-13 break-words text-muted">
+          <Shown text={item.message} />
+        </p>
+      )}
       {item.hint !== '' && <p className="mt-4 ml-24 text-13 text-ink">{item.hint}</p>}
       <div className="mt-8 ml-24 flex flex-wrap items-center gap-8">
         {current && item.actions.map((action) => <Action key={action} action={action} row={{ item, turnId }} />)}
@@ -33,7 +41,11 @@ export function ErrorRow({ row: { item, turnId } }: { row: RowOf<'error'> }) {
           </Button>
         )}
       </div>
-      {details && item.details && <pre className="mt-8 ml-24 max-h-200 overflow-auto rounded-6 border border-line bg-sunken px-8 py-6 font-mono text-11 whitespace-pre-wrap text-muted">{item.details}</pre>}
+      {details && item.details && (
+        <pre className="mt-8 ml-24 max-h-200 overflow-auto rounded-6 border border-line bg-sunken px-8 py-6 font-mono text-11 whitespace-pre-wrap text-muted">
+          {item.details}
+        </pre>
+      )}
     </section>
   )
 }
@@ -44,12 +56,56 @@ function Action({ action, row: { item, turnId } }: { action: Action; row: Pick<R
   const sessionId = useSessionId()
   const controller = useSessionController(sessionId)
   const icon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
-  if (action === 'retry' && turnId) return <Button size="small" onClick={() => void attempt('Could not try again', () => controller.retry(turnId))}><RotateCw {...icon} />Retry</Button>
-  if (action === 'continue' && turnId) return <Button size="small" onClick={() => void attempt('Could not continue', () => controller.continueTurn(turnId))}><Play {...icon} />Continue</Button>
-  if (action === 'settings' || action === 'open_config') return <Button size="small" onClick={() => showDialog({ kind: 'settings', page: 'models' })}><Settings {...icon} />Settings</Button>
-  if (action === 'choose_model') return <Button size="small" onClick={() => showDialog({ kind: 'models' })}><SlidersHorizontal {...icon} />Choose model</Button>
-  if (action === 'new_session') return <Button size="small" onClick={() => void newSessionHere(sessionId)}><Plus {...icon} />New session</Button>
-  if (action === 'report') return <Button size="small" variant="ghost" onClick={() => void navigator.clipboard.writeText([item.title, item.code, item.message, item.details].filter(Boolean).join('\n'))}><CopyIcon {...icon} />Copy report</Button>
+  if (action === 'retry' && turnId)
+    return (
+      <Button size="small" onClick={() => void attempt('Could not try again', () => controller.retry(turnId))}>
+        <RotateCw {...icon} />
+        Retry
+      </Button>
+    )
+  if (action === 'continue' && turnId)
+    return (
+      <Button size="small" onClick={() => void attempt('Could not continue', () => controller.continueTurn(turnId))}>
+        <Play {...icon} />
+        Continue
+      </Button>
+    )
+  if (action === 'settings' || action === 'open_config')
+    return (
+      <Button size="small" onClick={() => showDialog({ kind: 'settings', page: 'models' })}>
+        <Settings {...icon} />
+        Settings
+      </Button>
+    )
+  if (action === 'choose_model')
+    return (
+      <Button size="small" onClick={() => showDialog({ kind: 'models' })}>
+        <SlidersHorizontal {...icon} />
+        Choose model
+      </Button>
+    )
+  if (action === 'new_session')
+    return (
+      <Button size="small" onClick={() => void newSessionHere(sessionId)}>
+        <Plus {...icon} />
+        New session
+      </Button>
+    )
+  if (action === 'report')
+    return (
+      <Button
+        size="small"
+        variant="ghost"
+        onClick={() =>
+          void navigator.clipboard.writeText(
+            [item.title, item.code, item.message, item.details].filter(Boolean).join('\n'),
+          )
+        }
+      >
+        <CopyIcon {...icon} />
+        Copy report
+      </Button>
+    )
   if (action === 'wait' && item.retryAt !== null) return <RetryAt at={item.retryAt} />
   return null
 }

@@ -13,7 +13,11 @@ export function GroupRow({ row, onToggle }: { row: Group; onToggle: (shown: numb
   const left = row.items.length - row.shown
   return (
     <div className="py-2">
-      <Disclosure open={open} onToggle={() => onToggle(open ? 0 : groupPage)} icon={<Layers size={14} strokeWidth={1.75} aria-hidden />}>
+      <Disclosure
+        open={open}
+        onToggle={() => onToggle(open ? 0 : groupPage)}
+        icon={<Layers size={14} strokeWidth={1.75} aria-hidden />}
+      >
         <span className="min-w-0 truncate">
           {row.running ? 'So far: ' : ''}
           {text}

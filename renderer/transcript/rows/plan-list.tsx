@@ -22,14 +22,23 @@ const marks: Record<Entry['state'], { icon: LucideIcon; word: string; tone: stri
 
 export function PlanList({ entries }: { entries: Omit<Entry, 'id'>[] }) {
   return (
-    <ul aria-label="Plan" className="my-4 ml-8 flex flex-col gap-4 rounded-8 border border-line bg-sunken px-12 py-8 text-13">
+    <ul
+      aria-label="Plan"
+      className="my-4 ml-8 flex flex-col gap-4 rounded-8 border border-line bg-sunken px-12 py-8 text-13"
+    >
       {entries.map(({ text, state }, index) => {
         const { icon: Icon, word, tone } = marks[state]
         return (
           <li key={index} className="flex items-start gap-8">
             <Icon size={14} strokeWidth={1.75} aria-hidden className={classNames('mt-3 shrink-0', tone)} />
             <span className="sr-only">{word}: </span>
-            <Shown text={text} className={classNames('min-w-0 break-words', state === 'dropped' ? 'text-faint line-through' : state === 'done' ? 'text-muted' : 'text-ink')} />
+            <Shown
+              text={text}
+              className={classNames(
+                'min-w-0 break-words',
+                state === 'dropped' ? 'text-faint line-through' : state === 'done' ? 'text-muted' : 'text-ink',
+              )}
+            />
           </li>
         )
       })}

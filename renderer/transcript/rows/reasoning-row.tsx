@@ -6,7 +6,15 @@ import type { RowOf } from '../rows.ts'
 import { Disclosure } from './disclosure.tsx'
 
 /** A span of thinking: while it goes on its last lines, afterwards its title (S-60). */
-export function ReasoningRow({ row: { item }, open, onToggle }: { row: RowOf<'reasoning'>; open: boolean; onToggle: () => void }) {
+export function ReasoningRow({
+  row: { item },
+  open,
+  onToggle,
+}: {
+  row: RowOf<'reasoning'>
+  open: boolean
+  onToggle: () => void
+}) {
   const live = item.status === 'live'
   const title = item.title ?? (live ? '' : firstLine(item.text))
   return (
@@ -17,7 +25,11 @@ export function ReasoningRow({ row: { item }, open, onToggle }: { row: RowOf<'re
           {title && <span className="text-faint"> · {title}</span>}
         </span>
         <span className="ml-auto shrink-0 text-11 text-faint">
-          {live ? <Duration from={item.createdAt} /> : item.endedAt !== null && item.endedAt - item.createdAt >= 1_000 ? durationText(item.endedAt - item.createdAt) : null}
+          {live ? (
+            <Duration from={item.createdAt} />
+          ) : item.endedAt !== null && item.endedAt - item.createdAt >= 1_000 ? (
+            durationText(item.endedAt - item.createdAt)
+          ) : null}
         </span>
       </Disclosure>
       {open && item.text !== '' && (
@@ -26,7 +38,10 @@ export function ReasoningRow({ row: { item }, open, onToggle }: { row: RowOf<'re
         </div>
       )}
       {live && !open && item.text !== '' && (
-        <p aria-hidden className="my-2 ml-8 flex max-h-60 flex-col justify-end overflow-hidden border-l border-line pl-16 text-12 leading-20 whitespace-pre-wrap text-faint">
+        <p
+          aria-hidden
+          className="my-2 ml-8 flex max-h-60 flex-col justify-end overflow-hidden border-l border-line pl-16 text-12 leading-20 whitespace-pre-wrap text-faint"
+        >
           <span>{item.text.slice(-600).trimStart()}</span>
         </p>
       )}

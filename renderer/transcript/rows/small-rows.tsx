@@ -30,7 +30,13 @@ export function ApprovalRow({ row: { item } }: { row: RowOf<'approval'> }) {
   const open = item.state === 'open'
   return (
     <div className={classNames(line, open && 'text-needs')}>
-      {open ? <Clock {...icon} className="shrink-0" /> : item.state === 'allowed' ? <ShieldCheck {...icon} className="shrink-0" /> : <ShieldX {...icon} className="shrink-0" />}
+      {open ? (
+        <Clock {...icon} className="shrink-0" />
+      ) : item.state === 'allowed' ? (
+        <ShieldCheck {...icon} className="shrink-0" />
+      ) : (
+        <ShieldX {...icon} className="shrink-0" />
+      )}
       <span className="shrink-0">{approvalEnds[item.state]}</span>
       <Shown text={item.request.title} className="min-w-0 truncate font-mono text-12" />
       {item.feedback && <span className="min-w-0 truncate text-faint">· “{item.feedback}”</span>}
@@ -62,13 +68,26 @@ export function QuestionRow({ row: { item } }: { row: RowOf<'question'> }) {
       <div className={classNames('flex items-start gap-8 text-13', open ? 'text-needs' : 'text-muted')}>
         <Icon {...icon} className="mt-3 shrink-0" />
         <div className="min-w-0 grow">
-          <p className="break-words whitespace-pre-wrap text-ink"><Shown text={item.text} /></p>
+          <p className="break-words whitespace-pre-wrap text-ink">
+            <Shown text={item.text} />
+          </p>
           <p className="mt-2">
             {questionEnds[item.state]}
-            {item.state === 'answered' && item.answer && <>: <span className="break-words text-ink"><Shown text={item.answer} /></span></>}
+            {item.state === 'answered' && item.answer && (
+              <>
+                :{' '}
+                <span className="break-words text-ink">
+                  <Shown text={item.answer} />
+                </span>
+              </>
+            )}
           </p>
         </div>
-        {open && <Button size="small" variant="ghost" onClick={focusPending}>Show</Button>}
+        {open && (
+          <Button size="small" variant="ghost" onClick={focusPending}>
+            Show
+          </Button>
+        )}
       </div>
     </div>
   )
@@ -81,7 +100,9 @@ export function NoticeRow({ row: { item } }: { row: RowOf<'notice'> }) {
     <div className="flex items-start gap-8 py-4 text-13 text-muted">
       <Icon {...icon} className={classNames('mt-3 shrink-0', tone)} />
       <p className="min-w-0 break-words whitespace-pre-wrap">
-        <span className="sr-only">{item.level === 'info' ? 'Note: ' : item.level === 'warning' ? 'Warning: ' : 'Error: '}</span>
+        <span className="sr-only">
+          {item.level === 'info' ? 'Note: ' : item.level === 'warning' ? 'Warning: ' : 'Error: '}
+        </span>
         <Shown text={item.text} />
       </p>
     </div>
@@ -94,7 +115,12 @@ export function UnsentRow({ row: { unsent } }: { row: RowOf<'unsent'> }) {
   const controller = useSessionController(sessionId)
   const { requestId, text, attachments, refusal } = unsent
   return (
-    <div className={classNames('mt-20 mb-8 rounded-8 border px-12 py-10', refusal ? 'border-failed/50 bg-failed-soft/40' : 'border-line bg-sunken')}>
+    <div
+      className={classNames(
+        'mt-20 mb-8 rounded-8 border px-12 py-10',
+        refusal ? 'border-failed/50 bg-failed-soft/40' : 'border-line bg-sunken',
+      )}
+    >
       {text !== '' && <MessageText text={text} />}
       {attachments.length > 0 && <AttachmentChips attachments={attachments} className="mt-8" />}
       {refusal ? (
@@ -143,14 +169,18 @@ export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
   const { recoveryId, reason, tool, canContinue } = recovery
   const [title, text] = recoveryWords[reason]
   return (
-    <section aria-label="Interrupted turn" className="my-12 rounded-8 border border-needs/40 bg-needs-soft/50 px-12 py-10">
+    <section
+      aria-label="Interrupted turn"
+      className="my-12 rounded-8 border border-needs/40 bg-needs-soft/50 px-12 py-10"
+    >
       <h3 className="flex items-center gap-8 text-13 font-medium text-ink">
         <TriangleAlert {...icon} className="shrink-0 text-needs" /> {title}
       </h3>
       <p className="mt-4 ml-24 text-13 text-muted">
         {reason === 'tool_state_unknown' ? (
           <>
-            <Shown text={tool ?? 'A tool call'} className="font-mono text-12 text-ink" /> may or may not have run. Look before you continue.
+            <Shown text={tool ?? 'A tool call'} className="font-mono text-12 text-ink" /> may or may not have run. Look
+            before you continue.
           </>
         ) : (
           text
@@ -158,11 +188,18 @@ export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
       </p>
       <div className="mt-8 ml-24 flex gap-8">
         {canContinue && (
-          <Button size="small" variant="primary" onClick={() => void attempt('Could not continue', () => controller.continueRecovery(recoveryId))}>
+          <Button
+            size="small"
+            variant="primary"
+            onClick={() => void attempt('Could not continue', () => controller.continueRecovery(recoveryId))}
+          >
             Continue
           </Button>
         )}
-        <Button size="small" onClick={() => void attempt('Could not dismiss', () => controller.dismissRecovery(recoveryId))}>
+        <Button
+          size="small"
+          onClick={() => void attempt('Could not dismiss', () => controller.dismissRecovery(recoveryId))}
+        >
           Dismiss
         </Button>
       </div>

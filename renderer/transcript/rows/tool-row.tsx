@@ -1,6 +1,6 @@
 import { ChevronDown, Square } from 'lucide-react'
 import { useState } from 'react'
-import type { Item, ItemOf } from '../../../preload/contract/items.ts'
+import type { ItemOf } from '../../../preload/contract/items.ts'
 import { attempt } from '../../app/attempt.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
 import { openFile } from '../../state/window-store.ts'
@@ -15,7 +15,18 @@ import { Counts } from '../counts.tsx'
 import type { RowOf } from '../rows.ts'
 import { plainOutput, tailOf } from '../shown-text.ts'
 import { Shown } from '../shown.tsx'
-import { argument, argumentsText, toolEnded, toolIcon, toolKind, toolOutput, toolStateWords, toolWords } from '../tools.ts'
+import {
+  argument,
+  argumentsText,
+  mcpIcon,
+  otherIcon,
+  toolEnded,
+  toolIcons,
+  toolKind,
+  toolOutput,
+  toolStateWords,
+  toolWords,
+} from '../tools.ts'
 import { useSessionId } from '../transcript-context.ts'
 import { Disclosure } from './disclosure.tsx'
 import { planEntries, PlanList } from './plan-list.tsx'
@@ -26,17 +37,32 @@ const outputLinesFirst = 60
 type ToolItem = ItemOf<'tool'>
 
 /** One call: what it does, that it runs, how long it took, what came out, what changed (T-73). */
-export function ToolRow({ row: { item }, open, onToggle }: { row: RowOf<'tool'>; open: boolean; onToggle: () => void }) {
+export function ToolRow({
+  row: { item },
+  open,
+  onToggle,
+}: {
+  row: RowOf<'tool'>
+  open: boolean
+  onToggle: () => void
+}) {
   const running = item.state === 'running'
   return (
     <div className="py-2">
-      <Disclosure open={open} onToggle={() => onToggle()} icon={<ToolMark item={item} />} end={running && toolKind(item.name) === 'command' ? <StopCommand itemId={item.id} /> : null}>
+      <Disclosure
+        open={open}
+        onToggle={() => onToggle()}
+        icon={<ToolMark item={item} />}
+        end={running && toolKind(item.name) === 'command' ? <StopCommand itemId={item.id} /> : null}
+      >
         <Title item={item} />
         <span className="ml-auto flex shrink-0 items-center gap-8 text-11 text-faint">
           <ChangeCounts item={item} />
           <State item={item} />
           {running && item.startedAt !== null && <Duration from={item.startedAt} />}
-          {!running && item.durationMs !== null && item.durationMs >= 1_000 && <span className="figures">{durationText(item.durationMs)}</span>}
+          {!running && item.durationMs !== null && item.durationMs >= 1_000 && (
+            <span className="figures">{durationText(item.durationMs)}</span>
+          )}
         </span>
       </Disclosure>
       {running && item.progress && <Progress progress={item.progress} />}
@@ -47,8 +73,21 @@ export function ToolRow({ row: { item }, open, onToggle }: { row: RowOf<'tool'>;
 
 function ToolMark({ item }: { item: ToolItem }) {
   if (item.state === 'running') return <Spinner size={14} className="text-running" />
-  const Icon = toolIcon(item.name)
-  return <Icon size={14} strokeWidth={1.75} aria-hidden className={item.state === 'error' || item.state === 'unknown' ? 'text-failed' : item.state === 'waiting' ? 'text-needs' : ''} />
+  const Icon = toolIcons[item.name] ?? (item.name.startsWith('mcp__') ? mcpIcon : otherIcon)
+  return (
+    <Icon
+      size={14}
+      strokeWidth={1.75}
+      aria-hidden
+      className={
+        item.state === 'error' || item.state === 'unknown'
+          ? 'text-failed'
+          : item.state === 'waiting'
+            ? 'text-needs'
+            : ''
+      }
+    />
+  )
 }
 
 function Title({ item }: { item: ToolItem }) {
@@ -56,16 +95,26 @@ function Title({ item }: { item: ToolItem }) {
   return (
     <span className="flex min-w-0 items-baseline gap-6">
       {!command && <span className="shrink-0">{verb(item)}</span>}
-      <Shown text={item.title || toolWords(item.name)} className={classNames('truncate', command ? 'font-mono text-12 text-ink' : 'font-mono text-12 text-muted')} />
+      <Shown
+        text={item.title || toolWords(item.name)}
+        className={classNames('truncate', command ? 'font-mono text-12 text-ink' : 'font-mono text-12 text-muted')}
+      />
       {item.byPerson && <span className="shrink-0 text-11 text-faint">yours</span>}
     </span>
   )
 }
 
 const verbs: Record<string, [doing: string, done: string, wanted: string]> = {
-  read_file: ['Reading', 'Read', 'Read'], write_file: ['Writing', 'Wrote', 'Write'], edit_file: ['Editing', 'Edited', 'Edit'],
-  apply_patch: ['Patching', 'Patched', 'Patch'], find_files: ['Finding', 'Found', 'Find'], grep: ['Searching', 'Searched', 'Search'],
-  web_fetch: ['Fetching', 'Fetched', 'Fetch'], update_plan: ['Planning', 'Planned', 'Plan'], ask_person: ['Asking', 'Asked', 'Ask'],
+  read_file: ['Reading', 'Read', 'Read'],
+  write_file: ['Writing', 'Wrote', 'Write'],
+  edit_file: ['Editing', 'Edited', 'Edit'],
+  apply_patch: ['Patching', 'Patched', 'Patch'],
+  list_dir: ['Listing', 'Listed', 'List'],
+  find_files: ['Finding', 'Found', 'Find'],
+  grep: ['Searching', 'Searched', 'Search'],
+  web_fetch: ['Fetching', 'Fetched', 'Fetch'],
+  update_plan: ['Planning', 'Planned', 'Plan'],
+  ask_person: ['Asking', 'Asked', 'Ask'],
   subagent: ['Delegating', 'Delegated', 'Delegate'],
 }
 
@@ -78,7 +127,12 @@ function verb(item: ToolItem): string {
 function State({ item }: { item: ToolItem }) {
   const words = item.state === 'running' ? '' : toolStateWords(item)
   if (!words) return null
-  const tone = item.state === 'error' || item.state === 'unknown' ? 'text-failed' : item.state === 'waiting' || item.state === 'denied' ? 'text-needs' : 'text-muted'
+  const tone =
+    item.state === 'error' || item.state === 'unknown'
+      ? 'text-failed'
+      : item.state === 'waiting' || item.state === 'denied'
+        ? 'text-needs'
+        : 'text-muted'
   return <span className={tone}>{words}</span>
 }
 
@@ -89,7 +143,9 @@ function ChangeCounts({ item }: { item: ToolItem }) {
     ({ changes }) => {
       if (item.changeIds.length === 0) return ''
       const own = changes.filter((file) => item.changeIds.includes(file.id))
-      return own.length === 0 ? '' : `${own.reduce((sum, file) => sum + (file.added ?? 0), 0)} ${own.reduce((sum, file) => sum + (file.removed ?? 0), 0)}`
+      return own.length === 0
+        ? ''
+        : `${own.reduce((sum, file) => sum + (file.added ?? 0), 0)} ${own.reduce((sum, file) => sum + (file.removed ?? 0), 0)}`
     },
     '',
   )
@@ -158,7 +214,13 @@ function Body({ item }: { item: ToolItem }) {
   if (plan) return <PlanList entries={plan} />
   return (
     <div className={panel}>
-      {kind === 'command' ? <Command item={item} /> : kind === 'read' && path ? <OpenPath path={path} line={item.view?.line} /> : <Arguments args={item.args} />}
+      {kind === 'command' ? (
+        <Command item={item} />
+      ) : kind === 'read' && path ? (
+        <OpenPath path={path} line={item.view?.line} />
+      ) : (
+        <Arguments args={item.args} />
+      )}
       <Output item={item} />
     </div>
   )
@@ -178,7 +240,11 @@ function Command({ item }: { item: ToolItem }) {
           in <Shown text={folder} className="font-mono" />
         </p>
       )}
-      <CopyButton text={command.replace(/\n+$/, '')} label="Copy command" className="absolute top-4 right-4 opacity-0 group-hover/command:opacity-100 focus-visible:opacity-100" />
+      <CopyButton
+        text={command.replace(/\n+$/, '')}
+        label="Copy command"
+        className="absolute top-4 right-4 opacity-0 group-hover/command:opacity-100 focus-visible:opacity-100"
+      />
     </div>
   )
 }
@@ -186,7 +252,11 @@ function Command({ item }: { item: ToolItem }) {
 function OpenPath({ path, line }: { path: string; line: number | undefined }) {
   const workspace = useView(useSessionId(), ({ header }) => header.workspace, '')
   return (
-    <button type="button" onClick={() => openFile(workspace, path, line)} className="ring-inside flex w-full border-b border-line px-12 py-6 text-left font-mono text-12 text-accent-ink hover:underline">
+    <button
+      type="button"
+      onClick={() => openFile(workspace, path, line)}
+      className="ring-inside flex w-full border-b border-line px-12 py-6 text-left font-mono text-12 text-accent-ink hover:underline"
+    >
       <Shown text={line === undefined ? path : `${path}:${line}`} />
     </button>
   )
@@ -196,7 +266,14 @@ function Arguments({ args }: { args: unknown }) {
   const text = argumentsText(args)
   if (text === '') return null
   return (
-    <pre tabIndex={0} aria-label="Arguments" className={classNames(outputText, 'ring-inside max-h-200 overflow-auto border-b border-line px-12 py-8 text-muted')}>
+    <pre
+      tabIndex={0}
+      aria-label="Arguments"
+      className={classNames(
+        outputText,
+        'ring-inside max-h-200 overflow-auto border-b border-line px-12 py-8 text-muted',
+      )}
+    >
       <Shown text={text} />
     </pre>
   )
@@ -205,25 +282,36 @@ function Arguments({ args }: { args: unknown }) {
 /** What came out, its end first in sight for a running call and its start for one that is done. */
 function Output({ item }: { item: ToolItem }) {
   const [all, setAll] = useState(false)
-  const [full, setFull] = useState<Item | null>(null)
+  const [asked, setAsked] = useState(false)
   const controller = useSessionController(useSessionId())
-  const shown = full?.kind === 'tool' ? full : item
-  const text = plainOutput(toolOutput(shown)).replace(/\n+$/, '')
+  const text = plainOutput(toolOutput(item)).replace(/\n+$/, '')
   const words = toolStateWords(item)
   const lines = text.split('\n')
   const cut = !all && lines.length > outputLinesFirst
-  const visible = !cut ? text : item.state === 'running' ? lines.slice(-outputLinesFirst).join('\n') : lines.slice(0, outputLinesFirst).join('\n')
-  const clipped = item.view?.truncated === true && full === null
+  const visible = !cut
+    ? text
+    : item.state === 'running'
+      ? lines.slice(-outputLinesFirst).join('\n')
+      : lines.slice(0, outputLinesFirst).join('\n')
+  const clipped = item.omitted !== undefined || (item.view?.truncated === true && !asked)
   return (
     <>
       {text === '' ? (
         <p className="px-12 py-8 text-12 text-faint">{toolEnded(item) ? 'No output' : 'No output yet'}</p>
       ) : (
         <div className="group/output relative">
-          <pre tabIndex={0} aria-label="Output" className={classNames(outputText, 'ring-inside max-h-400 overflow-auto px-12 py-8')}>
+          <pre
+            tabIndex={0}
+            aria-label="Output"
+            className={classNames(outputText, 'ring-inside max-h-400 overflow-auto px-12 py-8')}
+          >
             {visible}
           </pre>
-          <CopyButton text={text} label="Copy output" className="absolute top-4 right-4 bg-sunken opacity-0 group-hover/output:opacity-100 focus-visible:opacity-100" />
+          <CopyButton
+            text={text}
+            label="Copy output"
+            className="absolute top-4 right-4 bg-sunken opacity-0 group-hover/output:opacity-100 focus-visible:opacity-100"
+          />
         </div>
       )}
       {(cut || clipped || (words && toolEnded(item))) && (
@@ -236,7 +324,16 @@ function Output({ item }: { item: ToolItem }) {
             </Button>
           )}
           {clipped && !cut && (
-            <Button size="small" variant="ghost" className="-ml-8" onClick={() => void attempt('Could not load the output', () => controller.loadItem(item.id)).then((found) => found && setFull(found))}>
+            <Button
+              size="small"
+              variant="ghost"
+              className="-ml-8"
+              onClick={() =>
+                void attempt('Could not load the output', () => controller.loadItem(item.id)).then((found) =>
+                  setAsked(found !== undefined),
+                )
+              }
+            >
               Load the whole output
             </Button>
           )}

@@ -1,4 +1,13 @@
-import { CircleAlert, CircleCheck, CirclePause, CircleSlash, FileDiff, type LucideIcon, Play, RotateCw } from 'lucide-react'
+import {
+  CircleAlert,
+  CircleCheck,
+  CirclePause,
+  CircleSlash,
+  FileDiff,
+  type LucideIcon,
+  Play,
+  RotateCw,
+} from 'lucide-react'
 import type { Turn } from '../../../preload/contract/session.ts'
 import { attempt } from '../../app/attempt.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
@@ -25,7 +34,11 @@ const marks: Record<NonNullable<Turn['outcome']>, { icon: LucideIcon; tone: stri
 export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'turnEnd'> }) {
   const sessionId = useSessionId()
   const controller = useSessionController(sessionId)
-  const idle = useView(sessionId, ({ header }) => header.currentTurnId === null && header.recovery?.status !== 'awaiting', false)
+  const idle = useView(
+    sessionId,
+    ({ header }) => header.currentTurnId === null && header.recovery?.status !== 'awaiting',
+    false,
+  )
   if (!turn.outcome) return null
   const { icon: Icon, tone } = marks[turn.outcome]
   const { input, output, total, cost } = turn.usage
@@ -34,14 +47,33 @@ export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'tur
   const sum = (of: 'added' | 'removed') => changes.reduce((all, file) => all + (file[of] ?? 0), 0)
   return (
     <div className="group/end mt-4 mb-8 flex min-h-28 flex-wrap items-center gap-x-8 gap-y-2 text-11 text-faint">
-      <span className={classNames('inline-flex items-center gap-6 text-12', turn.outcome === 'completed' ? 'text-muted' : tone)}>
+      <span
+        className={classNames(
+          'inline-flex items-center gap-6 text-12',
+          turn.outcome === 'completed' ? 'text-muted' : tone,
+        )}
+      >
         <Icon size={14} strokeWidth={1.75} aria-hidden className={tone} />
         {outcomeWords(turn)}
       </span>
-      {turn.durationMs !== null && <Fact label={turn.waitedMs >= 1_000 ? `Waited for you ${durationText(turn.waitedMs)} of it` : 'How long it took'}>{durationText(turn.durationMs)}</Fact>}
+      {turn.durationMs !== null && (
+        <Fact
+          label={turn.waitedMs >= 1_000 ? `Waited for you ${durationText(turn.waitedMs)} of it` : 'How long it took'}
+        >
+          {durationText(turn.durationMs)}
+        </Fact>
+      )}
       <Fact label={turn.servedBy ? `Served by ${turn.servedBy}` : 'Model'}>{turn.model}</Fact>
       {tokens !== null && (
-        <Fact label={[input !== null && `${tokensText(input)} in`, output !== null && `${tokensText(output)} out`, turn.rate !== null && `${turn.rate} tokens/s`].filter(Boolean).join(', ')}>
+        <Fact
+          label={[
+            input !== null && `${tokensText(input)} in`,
+            output !== null && `${tokensText(output)} out`,
+            turn.rate !== null && `${turn.rate} tokens/s`,
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        >
           {tokensText(tokens)} tokens
         </Fact>
       )}
@@ -56,11 +88,20 @@ export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'tur
       {newest && idle && (
         <span className="ml-auto flex items-center gap-2">
           {isUnfinished(turn) && (
-            <Button size="small" variant="ghost" onClick={() => void attempt('Could not continue', () => controller.continueTurn(turn.id))}>
+            <Button
+              size="small"
+              variant="ghost"
+              onClick={() => void attempt('Could not continue', () => controller.continueTurn(turn.id))}
+            >
               <Play size={12} strokeWidth={1.75} aria-hidden /> Continue
             </Button>
           )}
-          <IconButton icon={RotateCw} label="Try this turn again" size="small" onClick={() => void attempt('Could not try again', () => controller.retry(turn.id))} />
+          <IconButton
+            icon={RotateCw}
+            label="Try this turn again"
+            size="small"
+            onClick={() => void attempt('Could not try again', () => controller.retry(turn.id))}
+          />
         </span>
       )}
     </div>

@@ -1,16 +1,18 @@
 import { CornerDownRight, Workflow } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
 import { AttachmentChips } from '../attachment-chips.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { sourceWords } from '../outcome.ts'
 import type { RowOf } from '../rows.ts'
-import { useState } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { ShowMore, useWholeText } from '../show-more.tsx'
 
 const linesFolded = 24
 const charsFolded = 4_000
 
 /** What the person said, or what said it in their place (S-65). */
 export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user'> }) {
+  const whole = useWholeText(item)
   if (continues) {
     return (
       <p className="flex items-center gap-8 py-6 text-12 text-faint">
@@ -22,13 +24,26 @@ export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user
     <div className="group/user relative mt-20 mb-8 rounded-8 border border-line bg-sunken px-12 py-10">
       {(origin || item.steer) && (
         <p className="mb-4 flex items-center gap-6 text-11 text-faint">
-          {origin ? <Workflow size={12} strokeWidth={1.75} aria-hidden /> : <CornerDownRight size={12} strokeWidth={1.75} aria-hidden />}
+          {origin ? (
+            <Workflow size={12} strokeWidth={1.75} aria-hidden />
+          ) : (
+            <CornerDownRight size={12} strokeWidth={1.75} aria-hidden />
+          )}
           {origin ? sourceWords(origin) : 'While it worked'}
         </p>
       )}
       {item.text !== '' && <MessageText text={item.text} />}
-      {item.attachments.length > 0 && <AttachmentChips attachments={item.attachments} className={item.text === '' ? '' : 'mt-8'} />}
-      {item.text !== '' && <CopyButton text={item.text} label="Copy message" className="absolute top-6 right-6 bg-sunken opacity-0 group-hover/user:opacity-100 focus-visible:opacity-100" />}
+      <ShowMore item={item} />
+      {item.attachments.length > 0 && (
+        <AttachmentChips attachments={item.attachments} className={item.text === '' ? '' : 'mt-8'} />
+      )}
+      {item.text !== '' && (
+        <CopyButton
+          text={whole}
+          label="Copy message"
+          className="absolute top-6 right-6 bg-sunken opacity-0 group-hover/user:opacity-100 focus-visible:opacity-100"
+        />
+      )}
     </div>
   )
 }
@@ -39,9 +54,17 @@ export function MessageText({ text }: { text: string }) {
   const long = text.length > charsFolded || text.split('\n', linesFolded + 1).length > linesFolded
   return (
     <>
-      <p className={`pr-24 text-14 break-words whitespace-pre-wrap text-ink ${long && !whole ? 'line-clamp-12' : ''}`}>{long && !whole ? text.slice(0, charsFolded) : text}</p>
+      <p className={`pr-24 text-14 break-words whitespace-pre-wrap text-ink ${long && !whole ? 'line-clamp-12' : ''}`}>
+        {long && !whole ? text.slice(0, charsFolded) : text}
+      </p>
       {long && (
-        <Button size="small" variant="ghost" className="mt-4 -ml-8" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+        <Button
+          size="small"
+          variant="ghost"
+          className="mt-4 -ml-8"
+          aria-expanded={whole}
+          onClick={() => setWhole(!whole)}
+        >
           {whole ? 'Show less' : 'Show all'}
         </Button>
       )}

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react'
+import { locateFolder } from '../sessions/session-actions.ts'
+import { useSession, useView } from '../state/session-store.ts'
+import { useWorkbench } from '../state/workbench-store.ts'
+import { Button } from '../ui/button.tsx'
+
+/** Why nothing can be sent now, with what mends it; null where all is well (S-105). */
+export function useBlocked(sessionId: string, chooseModel: () => void): { text: string; fix: ReactNode } | null {
+  const refused = useSession(sessionId, (state) => state.phase === 'refused')
+  const saving = useSession(sessionId, (state) => state.savingSince !== null)
+  const deleted = useView(sessionId, ({ header }) => header.deletedAt !== null, false)
+  const path = useView(sessionId, ({ header }) => header.workspace, '')
+  const modelless = useView(sessionId, ({ header }) => header.model === null, false)
+  const model = useWorkbench(({ settings }) => settings.model)
+  const missing = useWorkbench(({ workspaces }) => workspaces.get(path)?.state === 'missing')
+  const lost = useWorkbench((state) => state.link === 'lost')
+  if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
+  if (deleted) return { text: 'This session was deleted.', fix: null }
+  if (saving) return { text: 'Read only until the end of the last turn is stored.', fix: null }
+  if (missing) {
+    return {
+      text: 'The folder of this session is missing.',
+      fix: (
+        <Button size="small" onClick={() => void locateFolder(path)}>
+          Locate…
+        </Button>
+      ),
+    }
+  }
+  if (modelless && model === null) {
+    return {
+      text: 'No model is chosen.',
+      fix: (
+        <Button size="small" onClick={chooseModel}>
+          Choose model
+        </Button>
+      ),
+    }
+  }
+  return lost ? { text: 'Reconnecting. What you write is kept.', fix: null } : null
+}
