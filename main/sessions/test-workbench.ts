@@ -51,7 +51,7 @@ export type TestWorkbenchOptions = {
   /** Goes over the settings of provider `lab`. */
   lab?: Record<string, unknown>
   /** Goes over the real storage. */
-  storage?: Partial<Storage>
+  storage?: (real: Storage) => Partial<Storage>
   /** Awaited while a turn is prepared. */
   preparing?: () => Promise<void>
   afterSettle?: SessionsPorts['afterSettle']
@@ -64,7 +64,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   const workspace = join(home, 'workspace')
   await mkdir(workspace, { recursive: true })
   const real = await openStorage({ home, ...(faults ? { faults } : {}) })
-  const storage: Storage = { ...real, ...options.storage }
+  const storage: Storage = { ...real, ...options.storage?.(real) }
   const settings: Settings = { ...defaultSettings, 'titles.auto': false }
   const lab = { kind: 'openai-compatible', baseUrl: options.baseUrl, models: ['scripted'], ...options.lab }
   const config = readProvidersConfig({ providers: { lab }, model: 'lab/scripted' })
