@@ -12,24 +12,24 @@ async function alive(pid: number): Promise<boolean> {
   return (await processSystem.rows([pid])).some((row) => !row.dead)
 }
 
-/** A host of its own that runs `script` with `startProcess` and `endAllProcesses` at hand; lines it prints are pids. */
-async function hostOf(script: string, pids: number): Promise<{ host: ChildProcess; started: number[] }> {
+/** A host of its own that runs `script` with `startProcess` and `endAllProcesses` at hand, and the lines it prints first. */
+async function hostOf(script: string, count: number): Promise<{ host: ChildProcess; printed: string[] }> {
   const module = fileURLToPath(new URL('./process.ts', import.meta.url))
   const source = `import { endAllProcesses, startProcess } from ${JSON.stringify(module)}
     const launch = { cwd: '/', env: { PATH: process.env.PATH }, output: (_, bytes) => process.stdout.write(bytes) }
     const sh = (script) => startProcess({ ...launch, file: 'sh', args: ['-c', script] })
     ${script}`
   const host = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let printed = ''
-  host.stdout.on('data', (bytes) => (printed += String(bytes)))
-  const lines = (): number[] => printed.split('\n').slice(0, -1).map(Number)
-  await vi.waitFor(() => expect(lines()).toHaveLength(pids), { timeout: 15_000 })
-  return { host, started: lines() }
+  let text = ''
+  host.stdout.on('data', (bytes) => (text += String(bytes)))
+  const printed = (): string[] => text.split('\n').slice(0, -1)
+  await vi.waitFor(() => expect(printed()).toHaveLength(count), { timeout: 15_000 })
+  return { host, printed: printed() }
 }
 
 describe.skipIf(process.platform !== 'linux')('on Linux', () => {
   test('X-214 quit ends all trees together, also what ignores SIGTERM, and starts nothing more', async () => {
-    const { host, started } = await hostOf(
+    const { host, printed } = await hostOf(
       `await Promise.all([1, 2, 3, 4].map(() => sh("trap '' TERM; echo $$; sleep 600 & echo $!; wait; wait")))
       setTimeout(async () => {
         const began = performance.now()
@@ -40,34 +40,36 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
       8,
     )
     expect(await once(host, 'exit')).toEqual([0, null])
-    expect(await Promise.all(started.map(alive))).toEqual(started.map(() => false))
+    expect(await Promise.all(printed.map(Number).map(alive))).toEqual(printed.map(() => false))
   })
 
   test('X-214 a host that ends by a fault of its own leaves no orphan behind', async () => {
-    const { host, started } = await hostOf(
+    const { host, printed } = await hostOf(
       `await sh('echo $$; sleep 600 & echo $!; wait'); setTimeout(() => { throw new Error('fault of this test') }, 300)`,
       2,
     )
     expect((await once(host, 'exit'))[0]).not.toBe(0)
-    await vi.waitFor(async () => expect(await Promise.all(started.map(alive))).toEqual([false, false]))
+    await vi.waitFor(async () => expect(await Promise.all(printed.map(Number).map(alive))).toEqual([false, false]))
   })
 
   test('X-204 X-215 XA-27 what a killed host left is ended by its record, and a reused pid is not', async () => {
-    const { host, started } = await hostOf(
-      `const ledger = { started: ({ leader, leaderStart }) => console.log(leader + '\\n' + leaderStart), ended() {} }
-      await startProcess({ ...launch, ledger, file: 'sh', args: ['-c', '(setsid sleep 600 &) ; sleep 600'] })`,
+    const { host, printed } = await hostOf(
+      `const ledger = { started: (identity) => console.log(JSON.stringify(identity)), ended() {} }
+      await startProcess({ ...launch, ledger, file: 'sh', args: ['-c', '(setsid sh -c "echo \\$\\$; exec sleep 600" &) ; sleep 600'] })`,
       2,
     )
     host.kill('SIGKILL')
     await once(host, 'exit')
-    const [leader, leaderStart] = [started[0]!, String(started[1])]
-    const record: ProcessIdentity = { leader, leaderStart, bootId: await bootId() }
+    const record = JSON.parse(printed.find((line) => line.startsWith('{'))!) as ProcessIdentity
+    const stray = Number(printed.find((line) => !line.startsWith('{')))
+    const { leader } = record
+    expect(record.bootId).toBe(await bootId())
     expect(await alive(leader)).toBe(true)
     expect(await endLeftover({ ...record, bootId: 'another start of the machine' })).toBe(false)
-    expect(await endLeftover({ ...record, leaderStart: '1' })).toBe(false)
+    expect(await endLeftover({ ...record, leaderStart: '1', marker: 'LATHE_SPAWN_ID=of another' })).toBe(false)
     expect(await alive(leader)).toBe(true)
     expect(await endLeftover(record)).toBe(true)
-    expect(await alive(leader)).toBe(false)
+    expect([await alive(leader), await alive(stray)]).toEqual([false, false])
   })
 
   test('X-204 a process is recorded before its start is reported, and until it has gone', async () => {
