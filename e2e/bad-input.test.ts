@@ -39,17 +39,24 @@ async function expectGoesOn(lab: Lab, sessionId: string): Promise<void> {
   expect(told.map(({ text }) => text)).toEqual([task, 'And now?'])
 }
 
-test('M-24 an unknown model is refused before anything is stored, with the names there are', async () => {
-  await using lab = await Lab.open({ script: [answer] })
-  for (const model of ['lab/nope', 'nowhere/scripted', 'nope']) {
+test('M-25 an unknown model is wrong usage, with the names there are; one the server does not know fails by name', async () => {
+  await using lab = await Lab.open({ script: [{ error: { status: 404, code: 'model_not_found' } }] })
+  for (const model of ['nowhere/scripted', 'nope']) {
     const ended = await lab.lathe(['run', '--json', '--model', model, task])
     const { code, message, hint = '' } = readError(ended.stdout)
-    expect([ended.code, code]).toEqual([1, 'model.unknown'])
+    expect([ended.code, code]).toEqual([2, 'model.unknown'])
     expect(message).toContain(model)
     expect(`${message} ${hint}`).toContain('lab/scripted')
   }
   expect((await lab.lathe(['sessions', 'list', '--json'])).stdout).toBe('')
   expect(lab.asked()).toEqual([])
+
+  const ended = await lab.lathe(['run', '--json', '--model', 'lab/nope', task])
+  expect(ended.code).toBe(1)
+  const { error, sessionId } = failure(ended)
+  expect(error).toMatchObject({ code: 'model.not_found', message: expect.stringContaining('nope') })
+  lab.script([answer])
+  expect((await lab.lathe(['run', '--session', sessionId, '--model', 'lab/scripted', 'And now?'])).code).toBe(0)
 })
 
 test('T-154 a model server that is off is said to be off, and the message can be sent again', async () => {
@@ -251,8 +258,7 @@ test('TA-35 T-41 a disk that fills in the middle of a turn loses nothing; freed,
   const { sessionId } = JSON.parse(await run.line((line) => line.includes('"session"')))
   await run.line((line) => line.includes('Before.'))
   await fill(ballast)
-  const failing = join(lab.home, 'logs')
-  await logged(failing, 'could not be saved', run)
+  await run.said('cannot be saved')
   await rm(ballast)
   const ended = await run.ended
   const { items, end } = failure(ended)
@@ -283,16 +289,6 @@ async function fill(path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   } finally {
     await file.close()
-  }
-}
-
-/** Resolves once the text stands on stderr or in a log file. */
-async function logged(folder: string, text: string, run: { stderr: string; isRunning: boolean }): Promise<void> {
-  while (run.isRunning) {
-    const files = await readdir(folder).catch(() => [])
-    const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8').catch(() => '')))
-    if ([run.stderr, ...texts].some((one) => one.includes(text))) return
-    await new Promise((done) => setTimeout(done, 50))
   }
 }
 

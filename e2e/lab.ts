@@ -143,7 +143,7 @@ export class Lab {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const started of this.#started) started.kill('SIGKILL')
-    await Promise.all(this.#started.map(({ ended }) => ended))
+    await Promise.allSettled(this.#started.map(({ ended }) => ended))
     try {
       await this.server.close()
     } finally {
@@ -174,7 +174,11 @@ export class LatheProcess {
     this.ended = new Promise((done, fail) => {
       const limit = setTimeout(() => {
         child.kill('SIGKILL')
-        fail(new Error(`lathe ${args.join(' ')} did not end.\nstdout: ${this.stdout}\nstderr: ${this.stderr}`))
+        fail(
+          new Error(
+            `lathe ${args.join(' ')} did not end.\nstdout: ${this.stdout.slice(-2_000)}\nstderr: ${this.stderr}`,
+          ),
+        )
       }, hangMs)
       child.once('error', fail)
       child.once('close', (code, signal) => {
@@ -201,15 +205,24 @@ export class LatheProcess {
 
   /** The first line of stdout that fits; rejects where the process ends without it. */
   async line(fits: (line: string) => boolean): Promise<string> {
+    return this.#first(() => this.lines.find(fits))
+  }
+
+  /** Resolves once stderr has said it; rejects where the process ends without it. */
+  async said(text: string): Promise<void> {
+    await this.#first(() => (this.stderr.includes(text) ? text : undefined))
+  }
+
+  async #first(find: () => string | undefined): Promise<string> {
     for (;;) {
-      const found = this.lines.find(fits)
+      const found = find()
       if (found !== undefined) return found
       if (this.child.stdout!.closed || !this.isRunning) {
         const ended = await this.ended
-        const late = this.lines.find(fits)
+        const late = find()
         if (late !== undefined) return late
         throw new Error(
-          `lathe ended with ${ended.code ?? ended.signal} before that line.\nstdout: ${ended.stdout}\nstderr: ${ended.stderr}`,
+          `lathe ended with ${ended.code ?? ended.signal} before that.\nstdout: ${ended.stdout}\nstderr: ${ended.stderr}`,
         )
       }
       await new Promise<void>((heard) => {

@@ -214,7 +214,8 @@ test('S-128 `edits` edits and denies commands, `none` denies both and leaves que
   ])
   const reading = await lab.lathe(['run', '--json', '--approve', 'none', task])
   expect(reading.code).toBe(0)
-  expect(reading.stderr.trimEnd().split('\n').at(-1)).toContain('1 action not allowed, 1 question unanswered')
+  expect(reading.stderr.trimEnd().split('\n').at(-1)).toBe('1 question unanswered')
+  expect(toolStates(readRun(reading.stdout))).toContain('write_file denied')
   expect((await lab.git('status', '--porcelain')).trim()).toBe('?? extra.js')
 })
 
