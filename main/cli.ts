@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module'
 import { errorBody } from '../preload/contract/errors.ts'
 import { parseArguments, usage, type Arguments } from './cli/arguments.ts'
+import type { OpenHost } from './cli/command-host.ts'
 import { exitCodes } from './cli/exit-codes.ts'
 import { listenForInterrupts } from './cli/interrupts.ts'
 import { createOutput, type Output } from './cli/output.ts'
@@ -11,6 +12,10 @@ enableCompileCache()
 
 async function obey(args: Arguments, output: Output): Promise<number> {
   const home = dataFolder()
+  const openHost: OpenHost = async (asked) => {
+    const host = await import('./host.ts')
+    return host.openHost({ home, kind: 'web', lasting: false, ...asked })
+  }
   switch (args.command) {
     case 'help':
       output.print(usage)
@@ -22,7 +27,7 @@ async function obey(args: Arguments, output: Output): Promise<number> {
     }
     case 'run': {
       const { run } = await import('./cli/run.ts')
-      return run(args, home, output, listenForInterrupts())
+      return run(args, openHost, output, listenForInterrupts())
     }
     case 'serve': {
       const { serve } = await import('./serve.ts')
@@ -32,7 +37,14 @@ async function obey(args: Arguments, output: Output): Promise<number> {
           output.line({ url })
           if (!args.json) output.note('Open this address in a browser on this machine; Ctrl+C ends the host.')
         }
-        await serve({ home, port: args.port, workspace: args.workspace, ready, note: output.note, signal: interrupts.signal })
+        await serve({
+          home,
+          port: args.port,
+          workspace: args.workspace,
+          ready,
+          note: output.note,
+          signal: interrupts.signal,
+        })
         return exitCodes.completed
       } catch (error) {
         // No line on stdout: there is no host (S-139).
@@ -42,12 +54,12 @@ async function obey(args: Arguments, output: Output): Promise<number> {
       }
     }
     case 'doctor': {
-      const { doctor } = await import('./cli/doctor.ts')
-      return doctor(home, output)
+      const [{ doctor }, { version }] = await Promise.all([import('./cli/doctor.ts'), import('./host.ts')])
+      return doctor({ home, version }, output)
     }
     default: {
       const { sessions } = await import('./cli/sessions.ts')
-      return sessions(args, home, output)
+      return sessions(args, openHost, output)
     }
   }
 }

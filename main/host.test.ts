@@ -31,7 +31,11 @@ test('S-135 S-136 the first host owns the folder, the next reaches its sessions 
   await first.announce('http://127.0.0.1:1/')
   const file = join(home, 'host.json')
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ pid: process.pid, url: 'http://127.0.0.1:1/', lifetime: 'person' })
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+    pid: process.pid,
+    url: 'http://127.0.0.1:1/',
+    lifetime: 'person',
+  })
 
   const second = await openOne()
   expect([first.owns, second.owns]).toEqual([true, false])

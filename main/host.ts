@@ -9,7 +9,7 @@ import { acquireHome, readHostFile, removeHostFile, writeHostFile, type Ownershi
 import { secretVariables } from './platform/known-values.ts'
 import { createLog } from './platform/log.ts'
 import { createRedaction } from './platform/redaction.ts'
-import type { Connections } from './transport/connections.ts'
+import type { Connections, Wire } from './transport/connections.ts'
 import type { ClientContext, Handlers } from './transport/handlers.ts'
 import type { WorkbenchOptions } from './workbench.ts'
 
@@ -49,7 +49,9 @@ export async function openHost(options: HostOptions): Promise<Host> {
     const ownership = await acquireHome(home, { waitMs: lookAgainMs })
     if (ownership) return own(ownership, options)
     if (Date.now() > end) {
-      throw new LatheError('host.unreachable', 'Another Lathe process holds this data folder and cannot be reached.', { hint: 'Quit it, or run `lathe doctor`.' })
+      throw new LatheError('host.unreachable', 'Another Lathe process holds this data folder and cannot be reached.', {
+        hint: 'Quit it, or run `lathe doctor`.',
+      })
     }
   }
 }
@@ -64,7 +66,9 @@ export type LastingHost = Pick<Host, 'handlers' | 'fault' | 'close'> & {
 }
 
 /** As `openHost`, and again after each owner that ends: attached to the next one, or as the next one (S-135). */
-export async function openLastingHost(options: HostOptions & { signal: AbortSignal; changed?: () => void }): Promise<LastingHost> {
+export async function openLastingHost(
+  options: HostOptions & { signal: AbortSignal; changed?: () => void },
+): Promise<LastingHost> {
   const { signal, changed } = options
   let current = await openHost(options)
   let ready = true
@@ -87,7 +91,8 @@ export async function openLastingHost(options: HostOptions & { signal: AbortSign
   })
 
   type Table = Record<string, Record<string, unknown>>
-  const group = (name: string): object => new Proxy({}, { get: (_target, route: string) => (current.handlers as unknown as Table)[name]![route] })
+  const group = (name: string): object =>
+    new Proxy({}, { get: (_target, route: string) => (current.handlers as unknown as Table)[name]![route] })
   return {
     handlers: new Proxy({}, { get: (_target, name: string) => group(name) }) as Handlers,
     fault: (error, route) => current.fault(error, route),
@@ -112,7 +117,10 @@ function fires(signal: AbortSignal): Promise<void> {
 async function attachTo({ home, attendance, signal }: HostOptions): Promise<Host | null> {
   const file = await readHostFile(home)
   if (!file) return null
-  const [{ attach }, { remoteHandlers }] = await Promise.all([import('./transport/local-socket.ts'), import('./transport/remote.ts')])
+  const [{ attach }, { remoteHandlers }] = await Promise.all([
+    import('./transport/local-socket.ts'),
+    import('./transport/remote.ts'),
+  ])
   const wire = await attach(file, attendance, signal)
   if (!wire) return null
   const ended = new AbortController()
@@ -140,7 +148,7 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
     await workbench.start()
 
     let connections: Promise<Connections> | null = null
-    let leases = 0
+    const leases = new Set<Wire>()
     let noLease = Promise.withResolvers<void>()
     const { serveLocally } = await import('./transport/local-socket.ts')
     const local = await serveLocally({
@@ -148,14 +156,16 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
       instanceId,
       version,
       accept: async (wire, who) => {
-        leases++
+        leases.add(wire)
         wire.onClose(() => {
-          leases--
+          leases.delete(wire)
           noLease.resolve()
           noLease = Promise.withResolvers()
         })
         // The contract's schemas are loaded with the first client, not with every start.
-        connections ??= import('./transport/connections.ts').then(({ createConnections }) => createConnections({ handlers: workbench.handlers, fault: logFault }))
+        connections ??= import('./transport/connections.ts').then(({ createConnections }) =>
+          createConnections({ handlers: workbench.handlers, fault: logFault }),
+        )
         const { accept } = await connections
         accept(wire, who)
       },
@@ -175,10 +185,18 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
       handlers: workbench.handlers,
       owns: true,
       ended: ownership.lost,
-      announce: (url) => writeHostFile(home, { pid: process.pid, instanceId, version, endpoint: local.endpoint, lifetime: 'person', ...(url === undefined ? {} : { url }) }),
+      announce: (url) =>
+        writeHostFile(home, {
+          pid: process.pid,
+          instanceId,
+          version,
+          endpoint: local.endpoint,
+          lifetime: 'person',
+          ...(url === undefined ? {} : { url }),
+        }),
       fault: logFault,
       alone: async () => {
-        while (leases > 0) await noLease.promise
+        while (leases.size > 0) await noLease.promise
       },
       close: () => (closing ??= close()),
     }

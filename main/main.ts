@@ -9,5 +9,12 @@ const home = dataFolder()
 void runDesktop({
   home,
   openHost: ({ desktop, keychain, signal }) =>
-    openLastingHost({ home, kind: 'desktop', attendance: 'attended', desktop, signal, ...(keychain === undefined ? {} : { keychain }) }),
+    openLastingHost({
+      home,
+      kind: 'desktop',
+      attendance: 'attended',
+      desktop,
+      signal,
+      ...(keychain === undefined ? {} : { keychain }),
+    }),
 })

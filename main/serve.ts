@@ -34,8 +34,15 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
 
   const started = performance.now()
   let isServing = false
-  const host = await openLastingHost({ home, kind: 'web', attendance: 'attended', signal, changed: () => note('Another process owned the data folder and went away.') })
-  const state = (): 'starting' | 'ready' | 'draining' => (signal.aborted ? 'draining' : isServing && host.isReady() ? 'ready' : 'starting')
+  const host = await openLastingHost({
+    home,
+    kind: 'web',
+    attendance: 'attended',
+    signal,
+    changed: () => note('Another process owned the data folder and went away.'),
+  })
+  const state = (): 'starting' | 'ready' | 'draining' =>
+    signal.aborted ? 'draining' : isServing && host.isReady() ? 'ready' : 'starting'
   let web: WebHost | null = null
   try {
     web = await startWebHost({
@@ -43,11 +50,20 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
       files,
       connections: createConnections({ handlers: host.handlers, fault: host.fault }),
       health: state,
-      status: () => ({ version, pid: process.pid, uptimeSeconds: Math.round((performance.now() - started) / 1_000), owns: host.owns() }),
+      status: () => ({
+        version,
+        pid: process.pid,
+        uptimeSeconds: Math.round((performance.now() - started) / 1_000),
+        owns: host.owns(),
+      }),
       fault: (error) => host.fault(error, 'http'),
     })
-    if (folder !== null) await host.handlers.workspaces.open({ requestId: newId(), path: folder }, { clientId: newId(), kind: 'web', attendance: 'attended' })
-    await host.announce(web.url.split('#')[0]!)
+    if (folder !== null)
+      await host.handlers.workspaces.open(
+        { requestId: newId(), path: folder },
+        { clientId: newId(), kind: 'web', attendance: 'attended' },
+      )
+    await host.announce(web.url.split('#')[0])
     isServing = true
     ready(web.url)
     await host.ended

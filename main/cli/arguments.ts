@@ -36,11 +36,23 @@ export type ServeArguments = { command: 'serve'; json: boolean; port: number; wo
 export type SessionsArguments =
   | { command: 'list'; json: boolean; workspace: string | undefined; archived: boolean; limit: number }
   | { command: 'show'; json: boolean; id: string; items: number | undefined }
-  | { command: 'export'; json: boolean; id: string; format: 'md' | 'json' | 'html'; out: string | undefined; exact: boolean }
+  | {
+      command: 'export'
+      json: boolean
+      id: string
+      format: 'md' | 'json' | 'html'
+      out: string | undefined
+      exact: boolean
+    }
   | { command: 'delete'; json: boolean; ids: string[] }
   | { command: 'search'; json: boolean; query: string; limit: number }
 export type DoctorArguments = { command: 'doctor'; json: boolean }
-export type Arguments = RunArguments | ServeArguments | SessionsArguments | DoctorArguments | { command: 'help' | 'version'; json: false }
+export type Arguments =
+  | RunArguments
+  | ServeArguments
+  | SessionsArguments
+  | DoctorArguments
+  | { command: 'help' | 'version'; json: false }
 
 const json = { type: 'boolean' } as const
 const text = { type: 'string' } as const
@@ -51,7 +63,8 @@ export function parseArguments(args: readonly string[]): Arguments {
   const [command, ...rest] = args
   if (command === undefined) throw wrong('A command is missing.')
   const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  if (command === 'help' || options.includes('--help') || options.includes('-h')) return { command: 'help', json: false }
+  if (command === 'help' || options.includes('--help') || options.includes('-h'))
+    return { command: 'help', json: false }
   if (command === '--version' || command === '-v') return { command: 'version', json: false }
   if (command === 'run') return parseRun(rest)
   if (command === 'serve') return parseServe(rest)
@@ -66,7 +79,14 @@ export function parseArguments(args: readonly string[]): Arguments {
 
 function parseRun(args: string[]): RunArguments {
   const { values, positionals } = read(args, {
-    json, workspace: text, session: text, continue: flag, model: text, approve: text, attach: { type: 'string', multiple: true }, timeout: text,
+    json,
+    workspace: text,
+    session: text,
+    continue: flag,
+    model: text,
+    approve: text,
+    attach: { type: 'string', multiple: true },
+    timeout: text,
   })
   const [prompt, ...more] = positionals
   if (prompt === undefined) throw wrong('PROMPT is missing.')
@@ -89,7 +109,12 @@ function parseRun(args: string[]): RunArguments {
 function parseServe(args: string[]): ServeArguments {
   const { values, positionals } = read(args, { json, port: text, workspace: text })
   none(positionals)
-  return { command: 'serve', json: values.json ?? false, port: whole('--port', values.port ?? '0', 0, 65_535), workspace: values.workspace }
+  return {
+    command: 'serve',
+    json: values.json ?? false,
+    port: whole('--port', values.port ?? '0', 0, 65_535),
+    workspace: values.workspace,
+  }
 }
 
 function parseSessions([verb, ...args]: string[]): SessionsArguments {
@@ -97,17 +122,35 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
     case 'list': {
       const { values, positionals } = read(args, { json, workspace: text, archived: flag, limit: text })
       none(positionals)
-      return { command: 'list', json: values.json ?? false, workspace: values.workspace, archived: values.archived ?? false, limit: whole('--limit', values.limit ?? '100', 1, 100_000) }
+      return {
+        command: 'list',
+        json: values.json ?? false,
+        workspace: values.workspace,
+        archived: values.archived ?? false,
+        limit: whole('--limit', values.limit ?? '100', 1, 100_000),
+      }
     }
     case 'show': {
       const { values, positionals } = read(args, { json, items: text })
-      return { command: 'show', json: values.json ?? false, id: only('ID', positionals), items: values.items === undefined ? undefined : whole('--items', values.items, 1, 1_000_000) }
+      return {
+        command: 'show',
+        json: values.json ?? false,
+        id: only('ID', positionals),
+        items: values.items === undefined ? undefined : whole('--items', values.items, 1, 1_000_000),
+      }
     }
     case 'export': {
       const { values, positionals } = read(args, { json, format: text, out: text, exact: flag })
       const format = oneOf('--format', values.format, ['md', 'json', 'html']) ?? 'md'
       if (values.exact && format !== 'json') throw wrong('--exact is for --format json.')
-      return { command: 'export', json: values.json ?? false, id: only('ID', positionals), format, out: values.out, exact: values.exact ?? false }
+      return {
+        command: 'export',
+        json: values.json ?? false,
+        id: only('ID', positionals),
+        format,
+        out: values.out,
+        exact: values.exact ?? false,
+      }
     }
     case 'delete': {
       const { values, positionals } = read(args, { json })
@@ -116,7 +159,12 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
     }
     case 'search': {
       const { values, positionals } = read(args, { json, limit: text })
-      return { command: 'search', json: values.json ?? false, query: only('QUERY', positionals), limit: whole('--limit', values.limit ?? '20', 1, 100) }
+      return {
+        command: 'search',
+        json: values.json ?? false,
+        query: only('QUERY', positionals),
+        limit: whole('--limit', values.limit ?? '20', 1, 100),
+      }
     }
     case undefined:
       throw wrong('What of sessions? list, show, export, delete or search.')

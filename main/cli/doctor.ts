@@ -6,7 +6,6 @@ import { errorBody } from '../../preload/contract/errors.ts'
 import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { openPty } from '../exec/carrier.ts'
 import { runCommand } from '../exec/command.ts'
-import { version } from '../host.ts'
 import { readProvidersConfig } from '../models/config.ts'
 import { openConfig } from '../platform/config.ts'
 import { readHostFile } from '../platform/home.ts'
@@ -17,16 +16,22 @@ import { exitCodes } from './exit-codes.ts'
 import type { Output } from './output.ts'
 
 const programMs = 10_000
+const wantedVariables = new Set(['PATH', 'HOME', 'SystemRoot', 'USERPROFILE', 'LANG'])
 
 type Finding = { status: 'ok' | 'warn' | 'fail'; message: string; fix?: string }
-type Check = { name: string; look(home: string): Promise<Finding[]> }
+type Installation = { home: string; version: string }
+type Check = { name: string; look(installation: Installation): Promise<Finding[]> }
 
 const ok = (message: string): Finding[] => [{ status: 'ok', message }]
 const warn = (message: string, fix: string): Finding[] => [{ status: 'warn', message, fix }]
 const fail = (message: string, fix: string): Finding[] => [{ status: 'fail', message, fix }]
 
 const checks: Check[] = [
-  { name: 'version', look: async () => ok(`Lathe ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`) },
+  {
+    name: 'version',
+    look: async ({ version }) =>
+      ok(`Lathe ${version} on Node ${process.versions.node}, ${process.platform} ${process.arch}`),
+  },
   { name: 'data folder', look: lookAtFolder },
   { name: 'owner', look: lookAtOwner },
   { name: 'configuration', look: lookAtConfiguration },
@@ -39,10 +44,10 @@ const checks: Check[] = [
 ]
 
 /** Exit 1 where a check failed. */
-export async function doctor(home: string, output: Output): Promise<number> {
+export async function doctor(installation: Installation, output: Output): Promise<number> {
   let failed = false
   for (const { name, look } of checks) {
-    const findings = await look(home).catch((error: unknown) => {
+    const findings = await look(installation).catch((error: unknown) => {
       const { message, hint } = errorBody(error)
       return fail(message, hint ?? 'See the log in the data folder.')
     })
@@ -62,7 +67,7 @@ async function isThere(path: string): Promise<boolean> {
   )
 }
 
-async function lookAtFolder(home: string): Promise<Finding[]> {
+async function lookAtFolder({ home }: Installation): Promise<Finding[]> {
   if (!(await isThere(home))) return ok(`${home}, made with the first use`)
   const folder = await stat(home)
   if (!folder.isDirectory()) return fail(`${home} is no folder.`, 'Move that file away, or set LATHE_HOME to a folder.')
@@ -71,32 +76,53 @@ async function lookAtFolder(home: string): Promise<Finding[]> {
     () => false,
   )
   if (!writable) return fail(`${home} cannot be written.`, `Give it to your user, or set LATHE_HOME to another folder.`)
-  if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0) return warn(`${home} can be read by others.`, `chmod 700 '${home}'`)
+  if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0)
+    return warn(`${home} can be read by others.`, `chmod 700 '${home}'`)
   return ok(home)
 }
 
-async function lookAtOwner(home: string): Promise<Finding[]> {
+async function lookAtOwner({ home }: Installation): Promise<Finding[]> {
   const host = await readHostFile(home)
   if (!host) return ok('no Lathe process runs with this data folder')
   const wire = await attach(host, 'deny')
-  if (!wire) return warn(`host.json names process ${host.pid}, which does not listen.`, 'If that process is no Lathe, remove host.json from the data folder.')
+  if (!wire)
+    return warn(
+      `host.json names process ${host.pid}, which does not listen.`,
+      'If that process is no Lathe, remove host.json from the data folder.',
+    )
   wire.close(1000, 'done')
   return ok(`process ${host.pid}, version ${host.version}${host.url === undefined ? '' : `, serving ${host.url}`}`)
 }
 
-async function lookAtConfiguration(home: string): Promise<Finding[]> {
+async function lookAtConfiguration({ home }: Installation): Promise<Finding[]> {
   const file = join(home, 'config.json')
-  if (!(await isThere(file))) return warn('There is no config.json, so only the demo model can answer.', `Connect a model in the window, or write ${file}.`)
+  if (!(await isThere(file)))
+    return warn(
+      'There is no config.json, so only the demo model can answer.',
+      `Connect a model in the window, or write ${file}.`,
+    )
   const config = await openConfig(file)
   try {
     const { content, problem } = config
-    if (problem) return fail(`${problem.file}, line ${problem.line}, column ${problem.column}: ${problem.message}`, 'Correct that place; until then the last good configuration is used.')
+    if (problem)
+      return fail(
+        `${problem.file}, line ${problem.line}, column ${problem.column}: ${problem.message}`,
+        'Correct that place; until then the last good configuration is used.',
+      )
     const { providers, problems } = readProvidersConfig(content)
     const secrets = createSecrets({ home })
-    const findings = problems.map(({ where, problem: what }): Finding => ({ status: 'warn', message: `${where}: ${what}`, fix: `Correct it in ${file}.` }))
+    const findings = problems.map(({ where, problem: what }): Finding => ({
+      status: 'warn',
+      message: `${where}: ${what}`,
+      fix: `Correct it in ${file}.`,
+    }))
     for (const { id, apiKeyEnv } of providers.values()) {
       if (apiKeyEnv === undefined || process.env[apiKeyEnv] || (await secrets.get(`provider.${id}`)) !== null) continue
-      findings.push({ status: 'warn', message: `${id}: ${apiKeyEnv} is not set and no key is stored.`, fix: `Set ${apiKeyEnv}, or enter the key in Settings.` })
+      findings.push({
+        status: 'warn',
+        message: `${id}: ${apiKeyEnv} is not set and no key is stored.`,
+        fix: `Set ${apiKeyEnv}, or enter the key in Settings.`,
+      })
     }
     return findings.length > 0 ? findings : ok(`providers ${[...providers.keys()].join(', ')}`)
   } finally {
@@ -104,29 +130,54 @@ async function lookAtConfiguration(home: string): Promise<Finding[]> {
   }
 }
 
-async function lookAtDatabase(home: string): Promise<Finding[]> {
+async function lookAtDatabase({ home }: Installation): Promise<Finding[]> {
   if (!(await isThere(join(home, 'lathe.db')))) return ok('none yet')
   const aside = (await readdir(home)).filter((name) => name.startsWith('lathe.db-set-aside-'))
-  const findings: Finding[] = aside.map((name) => ({ status: 'warn', message: `A damaged database was set aside as ${name}.`, fix: 'Keep it for recovery, or remove it once nothing in it is missed.' }))
+  const findings: Finding[] = aside.map((name) => ({
+    status: 'warn',
+    message: `A damaged database was set aside as ${name}.`,
+    fix: 'Keep it for recovery, or remove it once nothing in it is missed.',
+  }))
   const storage = await openStorage({ home, readOnly: true })
   try {
     if (storage.condition.kind === 'newer') {
-      return [...findings, ...fail(`It has version ${storage.condition.version}; this Lathe knows ${storage.condition.supported}.`, 'Use the newer Lathe that wrote it. Here it opens for reading only.')]
+      return [
+        ...findings,
+        ...fail(
+          `It has version ${storage.condition.version}; this Lathe knows ${storage.condition.supported}.`,
+          'Use the newer Lathe that wrote it. Here it opens for reading only.',
+        ),
+      ]
     }
     const { version: schema, integrity, databaseBytes, blobBytes, blobsMissing } = await storage.health()
-    if (integrity !== 'ok') findings.push(...fail(`Its integrity check says: ${integrity}`, 'Quit Lathe and start it again: it sets the file aside and begins a new one.'))
-    if (blobsMissing > 0) findings.push(...warn(`${blobsMissing} stored bodies are missing.`, 'Bring them back from a backup of the data folder; sessions show what is missing.'))
+    if (integrity !== 'ok')
+      findings.push(
+        ...fail(
+          `Its integrity check says: ${integrity}`,
+          'Quit Lathe and start it again: it sets the file aside and begins a new one.',
+        ),
+      )
+    if (blobsMissing > 0)
+      findings.push(
+        ...warn(
+          `${blobsMissing} stored bodies are missing.`,
+          'Bring them back from a backup of the data folder; sessions show what is missing.',
+        ),
+      )
     return [...findings, ...ok(`version ${schema}, ${mebibytes(databaseBytes)} and ${mebibytes(blobBytes)} of bodies`)]
   } finally {
     await storage.close()
   }
 }
 
-async function lookAtKeys(home: string): Promise<Finding[]> {
+async function lookAtKeys({ home }: Installation): Promise<Finding[]> {
   const secrets = createSecrets({ home })
   const names = await secrets.list()
   if (names.length === 0) return ok('none stored')
-  return warn(`${names.length} stored in secrets.json, readable by your user alone.`, 'The desktop app keeps them in the keychain; a variable named by apiKeyEnv needs no storing.')
+  return warn(
+    `${names.length} stored in secrets.json, readable by your user alone.`,
+    'The desktop app keeps them in the keychain; a variable named by apiKeyEnv needs no storing.',
+  )
 }
 
 async function lookAtRipgrep(): Promise<Finding[]> {
@@ -137,19 +188,35 @@ async function lookAtRipgrep(): Promise<Finding[]> {
 
 async function lookAtGit(): Promise<Finding[]> {
   const answer = await versionLine('git')
-  return answer ? ok(answer) : warn('git was not found.', 'Install git: without it there are no branches, and diffs are slower.')
+  return answer
+    ? ok(answer)
+    : warn('git was not found.', 'Install git: without it there are no branches, and diffs are slower.')
 }
 
 async function versionLine(file: string): Promise<string | null> {
-  const answer = await runCommand({ file, args: ['--version'], cwd: tmpdir(), env: environment(), timeoutMs: programMs, maxBytes: 4_096 }).catch(() => null)
+  const answer = await runCommand({
+    file,
+    args: ['--version'],
+    cwd: tmpdir(),
+    env: environment(),
+    timeoutMs: programMs,
+    maxBytes: 4_096,
+  }).catch(() => null)
   return answer?.code === 0 ? answer.stdout.toString('utf8').split('\n')[0]!.trim() : null
 }
 
 async function lookAtTerminals(): Promise<Finding[]> {
-  const [file, args] = process.platform === 'win32' ? ['cmd.exe', ['/c', 'exit 0']] : ['/bin/sh', ['-c', 'exit 0']]
+  const { file, args } =
+    process.platform === 'win32'
+      ? { file: 'cmd.exe', args: ['/c', 'exit 0'] }
+      : { file: '/bin/sh', args: ['-c', 'exit 0'] }
   const exit = Promise.withResolvers<number | null>()
   try {
-    const pty = await openPty({ file: file as string, args: args as string[], cwd: tmpdir(), env: environment() }, { cols: 80, rows: 24 }, { data: () => {}, exit: exit.resolve, closed: () => {} })
+    const pty = await openPty(
+      { file, args, cwd: tmpdir(), env: environment() },
+      { cols: 80, rows: 24 },
+      { data: () => {}, exit: exit.resolve, closed: () => {} },
+    )
     const code = await exit.promise
     pty.destroy()
     if (code === 0) return ok('a terminal could be opened')
@@ -159,16 +226,19 @@ async function lookAtTerminals(): Promise<Finding[]> {
   return fail('No terminal could be opened.', 'Run `npm ci` again, or reinstall Lathe: node-pty does not work here.')
 }
 
-async function lookAtDisk(home: string): Promise<Finding[]> {
+async function lookAtDisk({ home }: Installation): Promise<Finding[]> {
   const { bavail, bsize } = await statfs((await isThere(home)) ? home : tmpdir())
   const free = bavail * bsize
-  if (free < freeDiskMin) return fail(`${mebibytes(free)} free; no turn starts below ${mebibytes(freeDiskMin)}.`, 'Make room on this disk.')
+  if (free < freeDiskMin)
+    return fail(`${mebibytes(free)} free; no turn starts below ${mebibytes(freeDiskMin)}.`, 'Make room on this disk.')
   if (free < freeDiskWarn) return warn(`${mebibytes(free)} free.`, 'Make room on this disk.')
   return ok(`${mebibytes(free)} free`)
 }
 
 function environment(): Record<string, string> {
-  return Object.fromEntries(['PATH', 'HOME', 'SystemRoot', 'USERPROFILE', 'LANG'].flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])))
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => wantedVariables.has(entry[0])),
+  )
 }
 
 function mebibytes(bytes: number): string {

@@ -5,16 +5,28 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { createOutput, printable } from './output.ts'
 import { chosen } from './terminal-answers.ts'
 
-function captured(json: boolean): { output: ReturnType<typeof createOutput>; stdout: PassThrough; out: () => string; err: () => string } {
+function captured(json: boolean): {
+  output: ReturnType<typeof createOutput>
+  stdout: PassThrough
+  out: () => string
+  err: () => string
+} {
   const stdout = new PassThrough()
   const stderr = new PassThrough()
-  return { output: createOutput(json, stdout, stderr), stdout, out: () => String(stdout.read() ?? ''), err: () => String(stderr.read() ?? '') }
+  return {
+    output: createOutput(json, stdout, stderr),
+    stdout,
+    out: () => String(stdout.read() ?? ''),
+    err: () => String(stderr.read() ?? ''),
+  }
 }
 
 test('S-127 no text from outside reaches a terminal as a command to it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(printable(text)).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b-\u200f]/)
+      expect(printable(text)).not.toMatch(
+        /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b-\u200f]/,
+      )
     }),
   )
   expect(printable('a\x1b[31mred\u202e\ttab\r\nnext')).toBe('a\u241b[31mred<U+202E>\ttab\nnext')
@@ -22,10 +34,17 @@ test('S-127 no text from outside reaches a terminal as a command to it', () => {
 })
 
 test('S-126 a failure is one JSON line on stdout with --json, else sentences on stderr', () => {
-  const failure = new LatheError('session.not_found', 'There is no session "x".', { hint: 'See `lathe sessions list`.' })
+  const failure = new LatheError('session.not_found', 'There is no session "x".', {
+    hint: 'See `lathe sessions list`.',
+  })
   const json = captured(true)
   json.output.fail(failure)
-  expect(JSON.parse(json.out())).toEqual({ type: 'error', code: 'session.not_found', message: 'There is no session "x".', hint: 'See `lathe sessions list`.' })
+  expect(JSON.parse(json.out())).toEqual({
+    type: 'error',
+    code: 'session.not_found',
+    message: 'There is no session "x".',
+    hint: 'See `lathe sessions list`.',
+  })
   expect(json.err()).toBe('')
   const text = captured(false)
   text.output.fail(failure)
@@ -43,7 +62,10 @@ test('S-127 a closed stdout ends the output, not the command', async () => {
 })
 
 test('typed numbers are choices, anything else is text where text is allowed', () => {
-  const choices = [{ id: 'a', label: 'A' }, { id: 'b', label: 'B' }]
+  const choices = [
+    { id: 'a', label: 'A' },
+    { id: 'b', label: 'B' },
+  ]
   expect(chosen('2', { choices, multiple: false, allowText: false })).toEqual({ choices: ['b'] })
   expect(chosen('1, 2', { choices, multiple: true, allowText: false })).toEqual({ choices: ['a', 'b'] })
   expect(chosen('1 2', { choices, multiple: false, allowText: false })).toBeNull()

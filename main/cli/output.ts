@@ -15,7 +15,11 @@ export type Output = {
   flush(): Promise<void>
 }
 
-export function createOutput(json: boolean, stdout: NodeJS.WritableStream = process.stdout, stderr: NodeJS.WritableStream = process.stderr): Output {
+export function createOutput(
+  json: boolean,
+  stdout: NodeJS.WritableStream = process.stdout,
+  stderr: NodeJS.WritableStream = process.stderr,
+): Output {
   let open = true
   // Somebody who read enough has closed their end (`| head`).
   stdout.on('error', () => {
@@ -37,7 +41,11 @@ export function createOutput(json: boolean, stdout: NodeJS.WritableStream = proc
       if (json) out(`${JSON.stringify({ type: 'error', code, message, ...(hint === undefined ? {} : { hint }) })}\n`)
       else note(`lathe: ${message}${hint === undefined ? '' : `\n${hint}`}`)
     },
-    flush: () => Promise.race([Promise.all([written(stdout), written(stderr)]).then(() => undefined), new Promise<void>((resolve) => stdout.on('error', () => resolve()))]),
+    flush: () =>
+      Promise.race([
+        Promise.all([written(stdout), written(stderr)]).then(() => undefined),
+        new Promise<void>((resolve) => stdout.on('error', () => resolve())),
+      ]),
   }
 }
 
@@ -47,9 +55,14 @@ function written(stream: NodeJS.WritableStream): Promise<void> {
 
 /** Text without anything a terminal would obey or hide: such characters stand as visible marks (Z-200). */
 export function printable(text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu, (character) => {
-    const code = character.codePointAt(0)!
-    if (code < 0x20) return String.fromCodePoint(0x2400 + code)
-    return code === 0x7f ? '\u2421' : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
-  })
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll(
+      /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu,
+      (character) => {
+        const code = character.codePointAt(0)!
+        if (code < 0x20) return String.fromCodePoint(0x2400 + code)
+        return code === 0x7f ? '\u2421' : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
+      },
+    )
 }

@@ -8,10 +8,10 @@ import { newId } from '../../preload/contract/ids.ts'
 import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import { attachmentBytesMax, itemTextBytesMax } from '../../preload/contract/limits.ts'
 import type { ApprovalMode, SessionView, Turn } from '../../preload/contract/session.ts'
-import { openHost } from '../host.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 import type { RunArguments } from './arguments.ts'
 import { exitCodes } from './exit-codes.ts'
+import type { OpenHost } from './command-host.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'
 import { findSession } from './session-id.ts'
@@ -33,23 +33,39 @@ function isWrongUsage(error: unknown): boolean {
 
 type Run = { args: RunArguments; output: Output; interrupts: Interrupts; handlers: Handlers; client: ClientContext }
 
-export async function run(args: RunArguments, home: string, output: Output, interrupts: Interrupts): Promise<number> {
+export async function run(
+  args: RunArguments,
+  openHost: OpenHost,
+  output: Output,
+  interrupts: Interrupts,
+): Promise<number> {
   const attendance = attendanceOf(args)
   try {
     const prompt = await promptOf(args.prompt)
-    const [workspace, files] = await Promise.all([folderOf(args.workspace), Promise.all(args.attach.map(readAttachment))])
+    const [workspace, files] = await Promise.all([
+      folderOf(args.workspace),
+      Promise.all(args.attach.map(readAttachment)),
+    ])
     for (;;) {
-      const host = await openHost({ home, kind: 'web', lasting: false, attendance, signal: interrupts.signal })
+      const host = await openHost({ attendance, signal: interrupts.signal })
       try {
         await host.announce()
-        const running: Run = { args, output, interrupts, handlers: host.handlers, client: { clientId: newId(), kind: 'cli', attendance } }
+        const running: Run = {
+          args,
+          output,
+          interrupts,
+          handlers: host.handlers,
+          client: { clientId: newId(), kind: 'cli', attendance },
+        }
         const prepared = await prepare(running, workspace, files).catch((error: unknown) => {
           // The owner ended before anything was asked of a model: whoever owns the folder next is as good.
           if (host.ended.aborted && !host.owns) return null
           throw error
         })
         if (!prepared) continue
-        const code = prompt.startsWith('!') ? await runOwnCommand(running, prepared.before, prompt.slice(1)) : await runTurn(running, prepared, prompt)
+        const code = prompt.startsWith('!')
+          ? await runOwnCommand(running, prepared.before, prompt.slice(1))
+          : await runTurn(running, prepared, prompt)
         await host.alone()
         return code
       } finally {
@@ -86,7 +102,14 @@ async function prepare(running: Run, workspace: string, files: NamedBytes[]): Pr
 async function runTurn(running: Run, { before, attachments }: Prepared, text: string): Promise<number> {
   const { args, handlers, client } = running
   const reply = await handlers.session.submit(
-    { requestId: newId(), sessionId: before.header.id, text, attachments, whenBusy: 'refuse', ...(args.model === undefined ? {} : { model: args.model }) },
+    {
+      requestId: newId(),
+      sessionId: before.header.id,
+      text,
+      attachments,
+      whenBusy: 'refuse',
+      ...(args.model === undefined ? {} : { model: args.model }),
+    },
     client,
   )
   if (reply.accepted !== 'started') throw new LatheError('turn.busy', 'The message was queued behind a running turn.')
@@ -99,23 +122,38 @@ async function chooseSession({ args, handlers, client }: Run, workspace: string)
   if (args.session === undefined && !args.continue) {
     await handlers.workspaces.open({ requestId: newId(), path: workspace }, client)
     const { sessionId } = await handlers.sessions.create(
-      { requestId: newId(), workspace, approvalMode: approvalMode ?? 'ask', ...(args.model === undefined ? {} : { model: args.model }) },
+      {
+        requestId: newId(),
+        workspace,
+        approvalMode: approvalMode ?? 'ask',
+        ...(args.model === undefined ? {} : { model: args.model }),
+      },
       client,
     )
     return sessionId
   }
-  const sessionId = args.session === undefined ? await newestOf(workspace, handlers, client) : await findSession(args.session, handlers, client)
+  const sessionId =
+    args.session === undefined
+      ? await newestOf(workspace, handlers, client)
+      : await findSession(args.session, handlers, client)
   if (approvalMode) await handlers.session.settings({ requestId: newId(), sessionId, approvalMode }, client)
   return sessionId
 }
 
-const modes: Readonly<Record<NonNullable<RunArguments['approve']>, ApprovalMode>> = { ask: 'ask', edits: 'edits', all: 'all', none: 'read-only' }
+const modes: Readonly<Record<NonNullable<RunArguments['approve']>, ApprovalMode>> = {
+  ask: 'ask',
+  edits: 'edits',
+  all: 'all',
+  none: 'read-only',
+}
 
 async function newestOf(workspace: string, handlers: Handlers, client: ClientContext): Promise<string> {
   const { entries } = await handlers.sessions.list({ workspace, limit: 100 }, client)
   const newest = entries.toSorted((a, b) => b.updatedAt - a.updatedAt)[0]
   if (newest) return newest.id
-  throw new LatheError('session.not_found', `There is no session to continue in ${workspace}.`, { hint: 'Leave out --continue to begin one.' })
+  throw new LatheError('session.not_found', `There is no session to continue in ${workspace}.`, {
+    hint: 'Leave out --continue to begin one.',
+  })
 }
 
 /** Shows the turn's events as they are stored, up to its one end, and answers the exit code for it. */
@@ -129,17 +167,22 @@ async function followTurn(running: Run, before: SessionView, turnId: string): Pr
   const limit = args.timeout === undefined ? undefined : setTimeout(() => void stop('timeout'), args.timeout)
   interrupts.signal.addEventListener('abort', () => void stop(), { once: true })
   if (interrupts.signal.aborted) await stop()
-  const answers = client.attendance === 'attended' ? answerOnTerminal({ handlers, client, sessionId, interrupts }) : null
+  const answers =
+    client.attendance === 'attended' ? answerOnTerminal({ handlers, client, sessionId, interrupts }) : null
   const refused = countRefused()
   try {
     for await (const event of turnEvents(running, before, turnId, answers)) {
-      if (event.type === 'turn.started' && output.json) output.line({ type: 'session', sessionId, turnId, workspace, model: event.model })
+      if (event.type === 'turn.started' && output.json)
+        output.line({ type: 'session', sessionId, turnId, workspace, model: event.model })
       if (output.json) output.line(event)
       else noteProgress(event, output)
       refused.see(event)
-      if (event.type === 'turn.settled' && event.turnId === turnId) return await finish(running, sessionId, event.turn, event.items, refused.sentence())
+      if (event.type === 'turn.settled' && event.turnId === turnId)
+        return await finish(running, sessionId, event.turn, event.items, refused.sentence())
     }
-    throw new LatheError('host.unreachable', 'The turn’s events ended before the turn did.', { hint: `See it with \`lathe sessions show ${sessionId}\`.` })
+    throw new LatheError('host.unreachable', 'The turn’s events ended before the turn did.', {
+      hint: `See it with \`lathe sessions show ${sessionId}\`.`,
+    })
   } finally {
     clearTimeout(limit)
     answers?.dispose()
@@ -147,7 +190,12 @@ async function followTurn(running: Run, before: SessionView, turnId: string): Pr
 }
 
 /** Stored events of the session from `turn.started` of this turn on. A pruned range is begun again after what was seen. */
-async function* turnEvents({ handlers, client, output }: Run, before: SessionView, turnId: string, answers: TerminalAnswers | null): AsyncGenerator<StoredEvent> {
+async function* turnEvents(
+  { handlers, client, output }: Run,
+  before: SessionView,
+  turnId: string,
+  answers: TerminalAnswers | null,
+): AsyncGenerator<StoredEvent> {
   const reading = new AbortController()
   let started = false
   try {
@@ -155,10 +203,11 @@ async function* turnEvents({ handlers, client, output }: Run, before: SessionVie
     const input = { sessionId, stream: newId(), after: lastSeq, journalId: before.journalId }
     for await (const event of handlers.session.events(input, { ...client, signal: reading.signal })) {
       answers?.see(event)
-      if (event.type === 'session.storageFailed' && event.attempt === 1) output.note('The turn cannot be saved at the moment; it is tried again. Is the disk full?')
+      if (event.type === 'session.storageFailed' && event.attempt === 1)
+        output.note('The turn cannot be saved at the moment; it is tried again. Is the disk full?')
       if (event.seq === null) continue
       started ||= event.type === 'turn.started' && event.turnId === turnId
-      if (started) yield event as StoredEvent
+      if (started) yield event
     }
   } finally {
     reading.abort()
@@ -166,7 +215,13 @@ async function* turnEvents({ handlers, client, output }: Run, before: SessionVie
 }
 
 /** The end of the turn for people, and its exit code (S-128). */
-async function finish({ output, handlers, client }: Run, sessionId: string, turn: Turn, items: Item[], refused: string | null): Promise<number> {
+async function finish(
+  { output, handlers, client }: Run,
+  sessionId: string,
+  turn: Turn,
+  items: Item[],
+  refused: string | null,
+): Promise<number> {
   const { outcome, error } = turn
   if (!output.json) {
     const last = items.findLast((item) => item.kind === 'text' && item.turnId === turn.id && item.final)
@@ -181,7 +236,12 @@ async function finish({ output, handlers, client }: Run, sessionId: string, turn
 }
 
 /** A long text travels clipped (S-58); what is printed is all of it. */
-async function wholeText(item: ItemOf<'text'>, sessionId: string, handlers: Handlers, client: ClientContext): Promise<string> {
+async function wholeText(
+  item: ItemOf<'text'>,
+  sessionId: string,
+  handlers: Handlers,
+  client: ClientContext,
+): Promise<string> {
   if (Buffer.byteLength(item.text) < itemTextBytesMax) return item.text
   const whole = await handlers.session.item({ sessionId, itemId: item.id }, client).catch(() => item)
   return whole.kind === 'text' ? whole.text : item.text
@@ -201,7 +261,10 @@ function countRefused(): { see(event: StoredEvent): void; sentence(): string | n
       if (event.type === 'item.patch') note(event.itemId, event.set.code)
     },
     sentence() {
-      const parts = [counted(denied.size, 'action', 'not allowed'), counted(unanswered.size, 'question', 'unanswered')].filter((part) => part !== null)
+      const parts = [
+        counted(denied.size, 'action', 'not allowed'),
+        counted(unanswered.size, 'question', 'unanswered'),
+      ].filter((part) => part !== null)
       return parts.length > 0 ? parts.join(', ') : null
     },
   }
@@ -212,18 +275,36 @@ function counted(count: number, noun: string, what: string): string | null {
 }
 
 function noteProgress(event: StoredEvent, output: Output): void {
-  if (event.type === 'item.patch' && event.set.state === 'running' && event.set.title) output.note(`· ${event.set.title}`)
-  if (event.type === 'item.put' && event.item.kind === 'tool' && (event.item.state === 'running' || event.item.state === 'proposed')) output.note(`· ${event.item.title}`)
+  if (event.type === 'item.patch' && event.set.state === 'running' && event.set.title)
+    output.note(`· ${event.set.title}`)
+  if (
+    event.type === 'item.put' &&
+    event.item.kind === 'tool' &&
+    (event.item.state === 'running' || event.item.state === 'proposed')
+  )
+    output.note(`· ${event.item.title}`)
   if (event.type === 'item.put' && event.item.kind === 'notice') output.note(event.item.text)
 }
 
 /** The person's own command (T-25): its output on stdout, exit 0 where it exits 0, else 1 (S-130). */
-async function runOwnCommand({ output, interrupts, handlers, client }: Run, before: SessionView, line: string): Promise<number> {
+async function runOwnCommand(
+  { output, interrupts, handlers, client }: Run,
+  before: SessionView,
+  line: string,
+): Promise<number> {
   const sessionId = before.header.id
   const { itemId } = await handlers.session.command({ requestId: newId(), sessionId, line }, client)
-  const stop = (): void => void handlers.session.stopCommand({ requestId: newId(), sessionId, itemId }, client).catch(() => undefined)
+  const stop = (): void =>
+    void handlers.session.stopCommand({ requestId: newId(), sessionId, itemId }, client).catch(() => undefined)
   interrupts.signal.addEventListener('abort', stop, { once: true })
-  if (output.json) output.line({ type: 'session', sessionId, turnId: null, workspace: before.header.workspace, model: before.header.model })
+  if (output.json)
+    output.line({
+      type: 'session',
+      sessionId,
+      turnId: null,
+      workspace: before.header.workspace,
+      model: before.header.model,
+    })
   const reading = new AbortController()
   const input = { sessionId, stream: newId(), after: before.header.lastSeq, journalId: before.journalId }
   try {
@@ -277,7 +358,10 @@ async function upload({ handlers, client }: Run, { name, bytes }: NamedBytes): P
   for (let part = 0, at = 0; ; part++, at += uploadPartBytes) {
     const last = at + uploadPartBytes >= bytes.length
     const data = bytes.toString('base64', at, at + uploadPartBytes)
-    const { attachment } = await handlers.attachments.upload({ uploadId, name, mediaType: 'application/octet-stream', part, last, data }, client)
+    const { attachment } = await handlers.attachments.upload(
+      { uploadId, name, mediaType: 'application/octet-stream', part, last, data },
+      client,
+    )
     if (attachment) return attachment
     if (last) throw new LatheError('attachment.rejected', `${name} was not taken.`)
   }

@@ -15,18 +15,33 @@ export async function findSession(given: string, handlers: Handlers, client: Cli
     }
   }
   if (given.length >= prefixCharsMin && found.size === 1) return [...found][0]!
-  if (found.size > 1) throw new LatheError('session.not_found', `"${given}" is the beginning of ${found.size} ids.`, { hint: 'Give more of it.' })
-  if (found.size === 1) throw new LatheError('session.not_found', `"${given}" is too short.`, { hint: `Give at least ${prefixCharsMin} characters of the id.` })
+  if (found.size > 1)
+    throw new LatheError('session.not_found', `"${given}" is the beginning of ${found.size} ids.`, {
+      hint: 'Give more of it.',
+    })
+  if (found.size === 1)
+    throw new LatheError('session.not_found', `"${given}" is too short.`, {
+      hint: `Give at least ${prefixCharsMin} characters of the id.`,
+    })
   throw new LatheError('session.not_found', `There is no session "${given}".`, { hint: 'See `lathe sessions list`.' })
 }
 
 /** Every entry in window order, read page by page. */
-export async function* allEntries(query: { archived: boolean; workspace?: string | undefined }, handlers: Handlers, client: ClientContext): AsyncGenerator<Entry> {
+export async function* allEntries(
+  query: { archived: boolean; workspace?: string | undefined },
+  handlers: Handlers,
+  client: ClientContext,
+): AsyncGenerator<Entry> {
   const { archived, workspace } = query
   let before: { updatedAt: number; id: string } | undefined
   for (;;) {
     const page = await handlers.sessions.list(
-      { archived, limit: listPageMax, ...(workspace === undefined ? {} : { workspace }), ...(before === undefined ? {} : { before }) },
+      {
+        archived,
+        limit: listPageMax,
+        ...(workspace === undefined ? {} : { workspace }),
+        ...(before === undefined ? {} : { before }),
+      },
       client,
     )
     yield* page.entries

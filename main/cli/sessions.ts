@@ -6,11 +6,11 @@ import { newId } from '../../preload/contract/ids.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { itemTextBytesMax, sliceItemsMax } from '../../preload/contract/limits.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
-import { openHost } from '../host.ts'
 import { writePrivateFile } from '../platform/private-file.ts'
 import { entryOf, exportSession, outcomeLine } from '../sessions/export.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 import type { SessionsArguments } from './arguments.ts'
+import type { OpenHost } from './command-host.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Output } from './output.ts'
 import { allEntries, findSession } from './session-id.ts'
@@ -18,11 +18,15 @@ import { allEntries, findSession } from './session-id.ts'
 type Asked = { handlers: Handlers; client: ClientContext; output: Output }
 type Whole = { header: SessionHeader; items: Item[]; turns: Turn[] }
 
-export async function sessions(args: SessionsArguments, home: string, output: Output): Promise<number> {
+export async function sessions(args: SessionsArguments, openHost: OpenHost, output: Output): Promise<number> {
   try {
-    const host = await openHost({ home, kind: 'web', lasting: false, attendance: 'deny' })
+    const host = await openHost({ attendance: 'deny' })
     try {
-      const asked: Asked = { handlers: host.handlers, client: { clientId: newId(), kind: 'cli', attendance: 'deny' }, output }
+      const asked: Asked = {
+        handlers: host.handlers,
+        client: { clientId: newId(), kind: 'cli', attendance: 'deny' },
+        output,
+      }
       await answer(args, asked)
       return exitCodes.completed
     } finally {
@@ -52,11 +56,20 @@ function answer(args: SessionsArguments, asked: Asked): Promise<void> {
 type Args<C extends SessionsArguments['command']> = Extract<SessionsArguments, { command: C }>
 
 async function list({ workspace, archived, limit }: Args<'list'>, { handlers, client, output }: Asked): Promise<void> {
-  const folder = workspace === undefined ? undefined : await realpath(resolve(workspace)).catch(() => resolve(workspace))
+  const folder =
+    workspace === undefined ? undefined : await realpath(resolve(workspace)).catch(() => resolve(workspace))
   let shown = 0
   for await (const entry of allEntries({ archived, workspace: folder }, handlers, client)) {
     if (output.json) output.line(entry)
-    else output.print([entry.id, new Date(entry.updatedAt).toISOString().slice(0, 16).replace('T', ' '), entry.indicator.padEnd(11), `${oneLine(entry.title)}  (${entry.workspace})`].join('  '))
+    else
+      output.print(
+        [
+          entry.id,
+          new Date(entry.updatedAt).toISOString().slice(0, 16).replace('T', ' '),
+          entry.indicator.padEnd(11),
+          `${oneLine(entry.title)}  (${entry.workspace})`,
+        ].join('  '),
+      )
     if (++shown >= limit) return
   }
   if (shown === 0 && !output.json) output.note('There are no sessions.')
@@ -75,7 +88,11 @@ async function show({ id, items: most }: Args<'show'>, asked: Asked): Promise<vo
   output.print(`${oneLine(header.title)}\n${header.workspace}${header.model === null ? '' : `, ${header.model}`}`)
   for (const item of shown) {
     const { heading, text, code, names } = entryOf(item)
-    output.print(['', `--- ${oneLine(heading)}`, text, ...code, ...names.map((name) => `attached: ${name}`)].filter((part, index) => index === 0 || part !== '').join('\n'))
+    output.print(
+      ['', `--- ${oneLine(heading)}`, text, ...code, ...names.map((name) => `attached: ${name}`)]
+        .filter((part, index) => index === 0 || part !== '')
+        .join('\n'),
+    )
     const turn = turns.find((one) => one.id === item.turnId && one.outcome !== null)
     if (turn && items.findLast(({ turnId }) => turnId === turn.id) === item) output.print(`\n(${outcomeLine(turn)})`)
   }
@@ -127,7 +144,10 @@ async function readWhole(given: string, { handlers, client }: Asked): Promise<Wh
   const items: Item[] = []
   let before: string | undefined
   for (;;) {
-    const page = await handlers.session.items({ sessionId, limit: sliceItemsMax, ...(before === undefined ? {} : { before }) }, client)
+    const page = await handlers.session.items(
+      { sessionId, limit: sliceItemsMax, ...(before === undefined ? {} : { before }) },
+      client,
+    )
     items.unshift(...page.items)
     if (page.before === 0 || page.items.length === 0) break
     before = page.items[0]!.id

@@ -18,9 +18,21 @@ export type TerminalAnswers = {
   dispose(): void
 }
 
-const decisions: Readonly<Record<string, ApprovalDecision>> = { y: 'once', yes: 'once', s: 'session', a: 'always', n: 'deny', no: 'deny' }
+const decisions: Readonly<Record<string, ApprovalDecision>> = {
+  y: 'once',
+  yes: 'once',
+  s: 'session',
+  a: 'always',
+  n: 'deny',
+  no: 'deny',
+}
 
-export function answerOnTerminal(options: { handlers: Handlers; client: ClientContext; sessionId: string; interrupts: Interrupts }): TerminalAnswers {
+export function answerOnTerminal(options: {
+  handlers: Handlers
+  client: ClientContext
+  sessionId: string
+  interrupts: Interrupts
+}): TerminalAnswers {
   const { handlers, client, sessionId, interrupts } = options
   const heads: Record<'approval' | 'question', string | null> = { approval: null, question: null }
   let asking: AbortController | null = null
@@ -51,14 +63,21 @@ export function answerOnTerminal(options: { handlers: Handlers; client: ClientCo
 
   async function askApproval({ id, request }: Approval, signal: AbortSignal): Promise<void> {
     const storable = request.rules.length > 0
-    show(`\n${request.title}\n${request.folder ? `in ${request.folder}\n` : ''}\n${request.detail}\n\n${request.reason}`)
-    const choices = storable ? '[y] allow once, [s] for this session, [a] always, [n] deny: ' : '[y] allow once, [n] deny: '
+    show(
+      `\n${request.title}\n${request.folder ? `in ${request.folder}\n` : ''}\n${request.detail}\n\n${request.reason}`,
+    )
+    const choices = storable
+      ? '[y] allow once, [s] for this session, [a] always, [n] deny: '
+      : '[y] allow once, [n] deny: '
     for (;;) {
       const typed = await readLine(choices, signal)
       if (typed === null) return
       const decision = decisions[typed.toLowerCase()]
       if (!decision || (!storable && (decision === 'session' || decision === 'always'))) continue
-      await handlers.approvals.answer({ requestId: newId(), sessionId, approvalId: id, argsHash: request.argsHash, decision }, client)
+      await handlers.approvals.answer(
+        { requestId: newId(), sessionId, approvalId: id, argsHash: request.argsHash, decision },
+        client,
+      )
       return
     }
   }
@@ -70,7 +89,14 @@ export function answerOnTerminal(options: { handlers: Handlers; client: ClientCo
     for (;;) {
       const typed = await readLine(`${how}, or nothing to decline: `, signal, ask === 'secret')
       if (typed === null) return
-      const answer = typed === '' ? { declined: true } : ask === 'secret' ? { secret: typed } : ask === 'text' ? { text: typed } : chosen(typed, question)
+      const answer =
+        typed === ''
+          ? { declined: true }
+          : ask === 'secret'
+            ? { secret: typed }
+            : ask === 'text'
+              ? { text: typed }
+              : chosen(typed, question)
       if (!answer) continue
       await handlers.questions.answer({ requestId: newId(), sessionId, questionId: id, ...answer }, client)
       return
@@ -91,9 +117,13 @@ export function answerOnTerminal(options: { handlers: Handlers; client: ClientCo
     })
   }
 
-  function headOf(event: SessionEvent): { kind: 'approval' | 'question'; id: string | null; ask: (signal: AbortSignal) => Promise<void> } | null {
-    if (event.type === 'approval.queue') return { kind: 'approval', id: event.head?.id ?? null, ask: (signal) => askApproval(event.head!, signal) }
-    if (event.type === 'question.queue') return { kind: 'question', id: event.head?.id ?? null, ask: (signal) => askQuestion(event.head!, signal) }
+  function headOf(
+    event: SessionEvent,
+  ): { kind: 'approval' | 'question'; id: string | null; ask: (signal: AbortSignal) => Promise<void> } | null {
+    if (event.type === 'approval.queue')
+      return { kind: 'approval', id: event.head?.id ?? null, ask: (signal) => askApproval(event.head!, signal) }
+    if (event.type === 'question.queue')
+      return { kind: 'question', id: event.head?.id ?? null, ask: (signal) => askQuestion(event.head!, signal) }
     return null
   }
 
@@ -110,7 +140,10 @@ export function answerOnTerminal(options: { handlers: Handlers; client: ClientCo
 }
 
 /** The choices meant by typed numbers, or the text where that is allowed; null where it is neither. */
-export function chosen(typed: string, { choices, multiple, allowText }: Pick<Question, 'choices' | 'multiple' | 'allowText'>): { choices: string[] } | { text: string } | null {
+export function chosen(
+  typed: string,
+  { choices, multiple, allowText }: Pick<Question, 'choices' | 'multiple' | 'allowText'>,
+): { choices: string[] } | { text: string } | null {
   const numbers = typed.split(/[\s,]+/).map(Number)
   const ids = numbers.map((number) => choices[number - 1]?.id)
   if (ids.every((id) => id !== undefined) && (multiple || ids.length === 1)) return { choices: ids }

@@ -31,7 +31,10 @@ test('M-133 MA-37 a cut-off file leaves the last good content in use, names the 
   await changed
   expect(config.content).toEqual({ model: 'lab/scripted' })
   expect(config.problem).toEqual({ file, line: 3, column: 17, message: 'The file ends too early.' })
-  await expect(config.update((content) => ({ ...content, model: 'x' }))).rejects.toMatchObject({ code: 'config.stale', hint: expect.stringContaining('line 3') })
+  await expect(config.update((content) => ({ ...content, model: 'x' }))).rejects.toMatchObject({
+    code: 'config.stale',
+    hint: expect.stringContaining('line 3'),
+  })
   expect(await readFile(file, 'utf8')).toBe(broken)
 })
 
@@ -51,7 +54,9 @@ test('M-133 writing keeps unknown keys, order, indentation, mode and a link, and
   await symlink(real, file)
   config = await openConfig(file)
   await config.update((content) => ({ ...content, model: 'c/d', apple: 1 }))
-  expect(await readFile(real, 'utf8')).toBe('{\n\t"zebra": {\n\t\t"unknown": true\n\t},\n\t"model": "c/d",\n\t"apple": 1\n}\n')
+  expect(await readFile(real, 'utf8')).toBe(
+    '{\n\t"zebra": {\n\t\t"unknown": true\n\t},\n\t"model": "c/d",\n\t"apple": 1\n}\n',
+  )
   expect((await stat(real)).mode & 0o777).toBe(0o640)
   expect((await readdir(folder)).toSorted()).toEqual(['config.json', 'dotfiles.json'])
 })
@@ -59,7 +64,10 @@ test('M-133 writing keeps unknown keys, order, indentation, mode and a link, and
 test('a missing file is an empty configuration, made with mode 0600 by the first write', async () => {
   config = await openConfig(file)
   expect([config.content, config.problem]).toEqual([{}, null])
-  await Promise.all([config.update((content) => ({ ...content, a: 1 })), config.update((content) => ({ ...content, b: 2 }))])
+  await Promise.all([
+    config.update((content) => ({ ...content, a: 1 })),
+    config.update((content) => ({ ...content, b: 2 })),
+  ])
   expect(config.content).toEqual({ a: 1, b: 2 })
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
@@ -78,17 +86,24 @@ test('a problem names its place and does not quote the file, which may hold a ke
   ] as const) {
     const { content, problem } = parseConfig('config.json', text)
     expect(content).toBeNull()
-    expect(problem, text).toMatchObject({ line, column })
+    expect({ of: text, is: problem }).toMatchObject({ of: text, is: { line, column } })
     expect(problem!.message).not.toContain('secret')
   }
 })
 
 test('any text is either content or a problem inside it', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.json(), fc.json().map((json) => json.slice(0, -1))), (text) => {
-      const { content, problem } = parseConfig('config.json', text)
-      expect(content === null).toBe(problem !== null)
-      if (problem) expect(problem.line).toBeLessThanOrEqual(text.split('\n').length)
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.json(),
+        fc.json().map((json) => json.slice(0, -1)),
+      ),
+      (text) => {
+        const { content, problem } = parseConfig('config.json', text)
+        expect(content === null).toBe(problem !== null)
+        expect(problem?.line ?? 0).toBeLessThanOrEqual(text.split('\n').length)
+      },
+    ),
   )
 })

@@ -54,7 +54,9 @@ export async function openConfig(file: string): Promise<Config> {
     await reload()
     if (reading.hash !== known || reading.problem) {
       throw new LatheError('config.stale', 'The configuration file was changed meanwhile; nothing was written.', {
-        hint: reading.problem ? `${file}, line ${reading.problem.line}: ${reading.problem.message}` : 'Look at it again and repeat the change.',
+        hint: reading.problem
+          ? `${file}, line ${reading.problem.line}: ${reading.problem.message}`
+          : 'Look at it again and repeat the change.',
       })
     }
     await replaceFile(file, `${JSON.stringify(change(content), null, reading.indent)}\n`)
@@ -112,11 +114,18 @@ async function read(file: string): Promise<Reading> {
     if (code === 'ENOENT') return { hash: null, content: {}, problem: null, indent: '  ' }
     return unusable(1, 1, `It cannot be read (${code}).`)
   }
-  return { ...parseConfig(file, text), hash: createHash('sha256').update(text).digest('hex'), indent: /^([ \t]+)"/m.exec(text)?.[1] ?? '  ' }
+  return {
+    ...parseConfig(file, text),
+    hash: createHash('sha256').update(text).digest('hex'),
+    indent: /^([ \t]+)"/m.exec(text)?.[1] ?? '  ',
+  }
 }
 
 /** The content of a configuration text, or where and why it is none. An empty text is an empty configuration. */
-export function parseConfig(file: string, text: string): { content: ConfigContent | null; problem: ConfigProblem | null } {
+export function parseConfig(
+  file: string,
+  text: string,
+): { content: ConfigContent | null; problem: ConfigProblem | null } {
   const body = text.replace(/^\uFEFF/, '')
   const problemAt = (offset: number, message: string): { content: null; problem: ConfigProblem } => {
     const before = body.slice(0, offset).split('\n')
@@ -126,9 +135,12 @@ export function parseConfig(file: string, text: string): { content: ConfigConten
   const value = parsed(body)
   if (value instanceof Failure) {
     const offset = offsetOfFailure(body)
-    return offset === body.length ? problemAt(body.trimEnd().length, 'The file ends too early.') : problemAt(offset, value.reason)
+    return offset === body.length
+      ? problemAt(body.trimEnd().length, 'The file ends too early.')
+      : problemAt(offset, value.reason)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return problemAt(body.search(/\S/), 'The file must hold one object, { ... }.')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return problemAt(body.search(/\S/), 'The file must hold one object, { ... }.')
   return { content: value as ConfigContent, problem: null }
 }
 
@@ -140,13 +152,18 @@ class Failure {
 
   /** The parser's reason without its quotation of the file, which may hold a key. */
   get reason(): string {
-    const reason = /^(Expected [^"]*?|Bad [^"]*?|Unterminated string|No number[^"]*?|[^"]*? character)(?: in JSON)? at position/.exec(this.message)
+    const reason =
+      /^(Expected [^"]*?|Bad [^"]*?|Unterminated string|No number[^"]*?|[^"]*? character)(?: in JSON)? at position/.exec(
+        this.message,
+      )
     return reason ? `${reason[1]}.` : 'This is not JSON.'
   }
 
   /** Whether more text could still make it JSON. */
   isAtEndOf(text: string): boolean {
-    return /end of JSON input|Unterminated string/.test(this.message) || this.message.includes(`at position ${text.length} `)
+    return (
+      /end of JSON input|Unterminated string/.test(this.message) || this.message.includes(`at position ${text.length} `)
+    )
   }
 }
 

@@ -15,7 +15,11 @@ export type Attention = {
 }
 
 /** Follows the list until the client's signal fires; `changed` is called after each change of either figure. */
-export async function followAttention(handlers: Handlers, client: ClientContext & { signal: AbortSignal }, changed: (attention: Attention) => void): Promise<void> {
+export async function followAttention(
+  handlers: Handlers,
+  client: ClientContext & { signal: AbortSignal },
+  changed: (attention: Attention) => void,
+): Promise<void> {
   const entries = new Map<string, { indicator: Indicator; running: boolean; title: string }>()
   const attention: Attention = {
     wanting: () => [...entries.values()].filter(({ indicator }) => wanted.has(indicator)).length,
@@ -34,7 +38,10 @@ export async function followAttention(handlers: Handlers, client: ClientContext 
   let next = events.next()
   let before: { updatedAt: number; id: string } | undefined
   for (;;) {
-    const page = await handlers.sessions.list({ limit: listPageMax, ...(before === undefined ? {} : { before }) }, client)
+    const page = await handlers.sessions.list(
+      { limit: listPageMax, ...(before === undefined ? {} : { before }) },
+      client,
+    )
     for (const entry of page.entries) see({ type: 'entry.put', entry })
     const last = page.entries.at(-1)
     if (!page.more || !last) break

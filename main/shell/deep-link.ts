@@ -18,7 +18,8 @@ export function parseDeepLink(text: string): DeepLink | null {
   const parts = url.pathname.split('/').filter((part) => part !== '')
   if (url.host === 'session') {
     const [sessionId, itemId = null, ...more] = parts
-    const known = Id.safeParse(sessionId).success && (itemId === null || Id.safeParse(itemId).success) && more.length === 0
+    const known =
+      Id.safeParse(sessionId).success && (itemId === null || Id.safeParse(itemId).success) && more.length === 0
     return known && url.search === '' ? { kind: 'session', sessionId: sessionId!, itemId } : null
   }
   if (url.host === 'new' && parts.length === 0) {
@@ -27,7 +28,8 @@ export function parseDeepLink(text: string): DeepLink | null {
     if (workspace !== null && (!isAbsolute(workspace) || workspace.includes('\0'))) return null
     return { kind: 'new', workspace, prompt: url.searchParams.get('prompt') }
   }
-  if (url.host === 'settings' && parts.length === 1 && settingsPages.has(parts[0]!)) return { kind: 'settings', page: parts[0]! }
+  if (url.host === 'settings' && parts.length === 1 && settingsPages.has(parts[0]!))
+    return { kind: 'settings', page: parts[0]! }
   return null
 }
 

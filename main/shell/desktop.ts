@@ -59,7 +59,11 @@ async function start({ home, openHost }: DesktopOptions): Promise<void> {
   servePage(await listPageFiles(await pageFolder()))
   givePorts(createConnections({ handlers, fault: host.fault }))
   const windows = createWindows({ home, preload: join(app.getAppPath(), 'out', 'preload', 'preload.cjs'), developer })
-  Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ platform: process.platform, developer, newWindow: () => void windows.open() })))
+  Menu.setApplicationMenu(
+    Menu.buildFromTemplate(
+      menuTemplate({ platform: process.platform, developer, newWindow: () => void windows.open() }),
+    ),
+  )
   const tray = createTray(() => void windows.show())
 
   app.on('second-instance', (_event, argv) => void windows.show(linkAmong(argv)))
@@ -103,7 +107,11 @@ function withDesktop(handlers: Handlers, desktop: Desktop): Handlers {
   const ok = { ok: true } as const
   const host: Handlers['host'] = {
     watch: (input, client) => handlers.host.watch(input, client),
-    info: async (input, client) => ({ ...(await handlers.host.info(input, client)), kind: 'desktop', capabilities: ['open_folder_dialog', 'reveal', 'open_external', 'windows'] }),
+    info: async (input, client) => ({
+      ...(await handlers.host.info(input, client)),
+      kind: 'desktop',
+      capabilities: ['open_folder_dialog', 'reveal', 'open_external', 'windows'],
+    }),
     reveal: async ({ path }) => desktop.reveal(path).then(() => ok),
     openExternal: async ({ url }) => desktop.openExternal(url).then(() => ok),
     chooseFolder: async () => ({ path: await desktop.chooseFolder() }),
@@ -112,8 +120,17 @@ function withDesktop(handlers: Handlers, desktop: Desktop): Handlers {
 }
 
 /** Follows the list over owners that come and go. */
-async function keepFollowing(handlers: Handlers, signal: AbortSignal, changed: (attention: Attention) => void): Promise<void> {
-  const client: ClientContext & { signal: AbortSignal } = { clientId: newId(), kind: 'window', attendance: 'attended', signal }
+async function keepFollowing(
+  handlers: Handlers,
+  signal: AbortSignal,
+  changed: (attention: Attention) => void,
+): Promise<void> {
+  const client: ClientContext & { signal: AbortSignal } = {
+    clientId: newId(),
+    kind: 'window',
+    attendance: 'attended',
+    signal,
+  }
   while (!signal.aborted) {
     await followAttention(handlers, client, changed).catch(() => {})
     await new Promise((done) => setTimeout(done, followAgainMs))
@@ -125,7 +142,13 @@ function createTray(show: () => void): Tray | null {
   try {
     const tray = new Tray(nativeImage.createFromPath(join(app.getAppPath(), 'assets', 'icons', 'trayTemplate.png')))
     tray.setToolTip('Lathe')
-    tray.setContextMenu(Menu.buildFromTemplate([{ label: 'Open Lathe', click: show }, { type: 'separator' }, { label: 'Quit', click: () => app.quit() }]))
+    tray.setContextMenu(
+      Menu.buildFromTemplate([
+        { label: 'Open Lathe', click: show },
+        { type: 'separator' },
+        { label: 'Quit', click: () => app.quit() },
+      ]),
+    )
     tray.on('click', show)
     return tray
   } catch {

@@ -45,7 +45,8 @@ export function createDialogs(): Desktop {
     async openExternal(url) {
       const address = outsideAddress(url)
       if (!address) throw new LatheError('request.invalid', 'Only web and mail addresses are opened outside.')
-      if (performance.now() - openedAt < betweenOpensMs) throw new LatheError('request.invalid', 'An address was opened a moment ago.', { hint: 'Try again.' })
+      if (performance.now() - openedAt < betweenOpensMs)
+        throw new LatheError('request.invalid', 'An address was opened a moment ago.', { hint: 'Try again.' })
       if (!confirmedHosts.has(address.host)) {
         if (!(await confirm(address.href, address.host))) return
         confirmedHosts.add(address.host)

@@ -1,7 +1,11 @@
 import type { MenuItemConstructorOptions } from 'electron'
 
 /** The application menu: what the operating system expects there. All else is in the window's own palette. */
-export function menuTemplate(options: { platform: NodeJS.Platform; developer: boolean; newWindow: () => void }): MenuItemConstructorOptions[] {
+export function menuTemplate(options: {
+  platform: NodeJS.Platform
+  developer: boolean
+  newWindow: () => void
+}): MenuItemConstructorOptions[] {
   const { platform, developer, newWindow } = options
   const mac = platform === 'darwin'
   return [
@@ -17,7 +21,12 @@ export function menuTemplate(options: { platform: NodeJS.Platform; developer: bo
     { role: 'editMenu' },
     {
       label: 'View',
-      submenu: [{ role: 'reload' }, ...(developer ? [{ role: 'toggleDevTools' as const }] : []), { type: 'separator' }, { role: 'togglefullscreen' }],
+      submenu: [
+        { role: 'reload' },
+        ...(developer ? [{ role: 'toggleDevTools' as const }] : []),
+        { type: 'separator' },
+        { role: 'togglefullscreen' },
+      ],
     },
     { role: 'windowMenu' },
   ]

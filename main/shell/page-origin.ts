@@ -7,7 +7,9 @@ export const pageOrigin = 'app://lathe'
 /** Whether a URL is of our page, whatever its path. */
 export function isOwnPage(url: string): boolean {
   const parsed = URL.parse(url)
-  return parsed?.protocol === `${pageScheme}:` && parsed.host === 'lathe' && parsed.username === '' && parsed.password === ''
+  return (
+    parsed?.protocol === `${pageScheme}:` && parsed.host === 'lathe' && parsed.username === '' && parsed.password === ''
+  )
 }
 
 /** The entry of the page's file list that a request means; null for any other origin. */

@@ -12,14 +12,17 @@ const crashPage = `<!doctype html><html lang="en"><meta charset="utf-8"><title>L
 
 /** To be called before the app is ready. */
 export function registerPageScheme(): void {
-  protocol.registerSchemesAsPrivileged([{ scheme: pageScheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } }])
+  protocol.registerSchemesAsPrivileged([
+    { scheme: pageScheme, privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true } },
+  ])
 }
 
 export function servePage(files: ReadonlyMap<string, PageFile>): void {
   protocol.handle(pageScheme, async ({ method, url }) => {
     const path = pathOnPage(url)
     if (path === null || method !== 'GET') return new Response(null, { status: 403, headers: pageHeaders })
-    if (path === '/crashed') return new Response(crashPage, { headers: { ...pageHeaders, 'content-type': 'text/html; charset=utf-8' } })
+    if (path === '/crashed')
+      return new Response(crashPage, { headers: { ...pageHeaders, 'content-type': 'text/html; charset=utf-8' } })
     const file = files.get(path)
     if (!file) return new Response(null, { status: 404, headers: pageHeaders })
     return new Response(await readFile(file.path), { headers: { ...pageHeaders, 'content-type': file.mediaType } })

@@ -6,7 +6,13 @@ import { isOwnSender } from './page-origin.ts'
 export function givePorts(connections: Connections): void {
   const given = new WeakMap<WebContents, MessagePortMain>()
   ipcMain.on('lathe:connect', ({ sender, senderFrame }) => {
-    if (!isOwnSender({ frameUrl: senderFrame?.url ?? null, isMainFrame: senderFrame !== null && senderFrame === sender.mainFrame })) return
+    if (
+      !isOwnSender({
+        frameUrl: senderFrame?.url ?? null,
+        isMainFrame: senderFrame !== null && senderFrame === sender.mainFrame,
+      })
+    )
+      return
     // A port lives with one load: the next one closes it.
     given.get(sender)?.close()
     const { port1, port2 } = new MessageChannelMain()
@@ -27,7 +33,8 @@ function wireOf(port: MessagePortMain): Wire {
       if (open) port.postMessage(text)
     },
     close: () => port.close(),
-    onMessage: (listener) => void port.on('message', ({ data }: { data: unknown }) => listener(typeof data === 'string' ? data : null)),
+    onMessage: (listener) =>
+      void port.on('message', ({ data }: { data: unknown }) => listener(typeof data === 'string' ? data : null)),
     onClose: (listener) => void port.on('close', listener),
   }
 }

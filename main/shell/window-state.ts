@@ -28,9 +28,14 @@ export async function writeWindowState(home: string, state: WindowState): Promis
 }
 
 /** The kept bounds if enough of the title bar is on some display; else only the size, for the primary one. */
-export function boundsOn(displays: readonly Area[], state: WindowState | null): Partial<Area> & { width: number; height: number } {
+export function boundsOn(
+  displays: readonly Area[],
+  state: WindowState | null,
+): Partial<Area> & { width: number; height: number } {
   if (!state) return { width: 1_280, height: 840 }
   const { x, y, width, height } = state
-  const reachable = displays.some((area) => x + width - 100 > area.x && x + 100 < area.x + area.width && y >= area.y && y + 40 < area.y + area.height)
+  const reachable = displays.some(
+    (area) => x + width - 100 > area.x && x + 100 < area.x + area.width && y >= area.y && y + 40 < area.y + area.height,
+  )
   return reachable ? { x, y, width, height } : { width, height }
 }

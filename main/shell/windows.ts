@@ -21,7 +21,9 @@ export type Windows = {
 export function createWindows(options: { home: string; preload: string; developer: boolean }): Windows {
   const { home, preload, developer } = options
   const pages = session.defaultSession
-  pages.setPermissionRequestHandler((_contents, permission, decide, { requestingUrl }) => decide(isAllowed(permission, requestingUrl)))
+  pages.setPermissionRequestHandler((_contents, permission, decide, { requestingUrl }) =>
+    decide(isAllowed(permission, requestingUrl)),
+  )
   pages.setPermissionCheckHandler((_contents, permission, origin) => isAllowed(permission, `${origin}/`))
   pages.setDevicePermissionHandler(() => false)
   pages.setDisplayMediaRequestHandler((_request, answer) => answer({}))
@@ -71,7 +73,9 @@ export function createWindows(options: { home: string; preload: string; develope
       minHeight: 360,
       show: false,
       title: 'Lathe',
-      ...(process.platform === 'linux' ? { icon: join(app.getAppPath(), 'assets', 'icons', 'linux', '512x512.png') } : {}),
+      ...(process.platform === 'linux'
+        ? { icon: join(app.getAppPath(), 'assets', 'icons', 'linux', '512x512.png') }
+        : {}),
       webPreferences: { ...webPreferences(preload), devTools: developer },
     })
     if (state?.maximized) window.maximize()

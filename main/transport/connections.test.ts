@@ -12,7 +12,8 @@ function wirePair(): { near: Wire; far: Wire; closedWith: () => string | null } 
   const ends = [0, 1].map(() => ({ message: [] as ((text: string | null) => void)[], close: [] as (() => void)[] }))
   let reason: string | null = null
   const end = (own: number): Wire => ({
-    send: (text) => queueMicrotask(() => reason === null && ends[1 - own]!.message.forEach((listener) => listener(text))),
+    send: (text) =>
+      queueMicrotask(() => reason === null && ends[1 - own]!.message.forEach((listener) => listener(text))),
     close: (code, why) => {
       reason ??= `${code} ${why}`
       for (const side of ends) side.close.forEach((listener) => listener())
@@ -25,7 +26,12 @@ function wirePair(): { near: Wire; far: Wire; closedWith: () => string | null } 
 
 const me: ClientContext = { clientId: 'me', kind: 'cli', attendance: 'deny' }
 
-function serve(given: PartialHandlers): { faults: unknown[]; wires: ReturnType<typeof wirePair>; remote: Handlers; connect(): Handlers } {
+function serve(given: PartialHandlers): {
+  faults: unknown[]
+  wires: ReturnType<typeof wirePair>
+  remote: Handlers
+  connect(): Handlers
+} {
   const faults: unknown[] = []
   const connections = createConnections({ handlers: fakeHandlers(given), fault: (error) => faults.push(error) })
   const open = (): ReturnType<typeof wirePair> => {
@@ -38,7 +44,10 @@ function serve(given: PartialHandlers): { faults: unknown[]; wires: ReturnType<t
 }
 
 /** Sends raw text and waits for the one answer to it. */
-async function raw(wire: Wire, text: string): Promise<{ json: { code: string; data: { code: string; message: string } } }> {
+async function raw(
+  wire: Wire,
+  text: string,
+): Promise<{ json: { code: string; data: { code: string; message: string } } }> {
   const answer = Promise.withResolvers<string | null>()
   wire.onMessage(answer.resolve)
   wire.send(text)
@@ -54,7 +63,12 @@ test('a LatheError arrives as itself, with code, hint and data, and never a stac
     },
   })
   const refused = remote.sessions.rename({ requestId: 'r', sessionId: 's', title: 't' }, me)
-  await expect(refused).rejects.toMatchObject({ code: 'session.conflict', message: 'Renamed meanwhile.', hint: 'Look again.', data: { rev: 3 } })
+  await expect(refused).rejects.toMatchObject({
+    code: 'session.conflict',
+    message: 'Renamed meanwhile.',
+    hint: 'Look again.',
+    data: { rev: 3 },
+  })
 })
 
 test('any other throw is app.internal: reported with its stack, sent without a word of it', async () => {
@@ -72,7 +86,15 @@ test('any other throw is app.internal: reported with its stack, sent without a w
 })
 
 test('S-4 what a service answers beyond the contract does not reach a client', async () => {
-  const workspace = { path: '/w', name: 'w', state: 'present' as const, branch: null, trusted: true, openedAt: 1, demo: false }
+  const workspace = {
+    path: '/w',
+    name: 'w',
+    state: 'present' as const,
+    branch: null,
+    trusted: true,
+    openedAt: 1,
+    demo: false,
+  }
   const { remote } = serve({ workspaces: { list: async () => [{ ...workspace, secret: 'key' } as never] } })
   expect(await remote.workspaces.list(undefined, me)).toEqual([workspace])
 })
@@ -90,7 +112,10 @@ test('Z-156 ZA-29 unknown requests, unknown fields, long strings and 9 MiB are r
     `{"i":"8","p":"${'x'.repeat(9 * 1024 * 1024)}"}`,
   ]) {
     const answer = await raw(wires.near, text)
-    expect(answer.json, text.slice(0, 120)).toMatchObject({ code: 'LATHE', data: { code: 'request.invalid' } })
+    expect({ of: text.slice(0, 120), is: answer.json }).toMatchObject({
+      of: text.slice(0, 120),
+      is: { code: 'LATHE', data: { code: 'request.invalid' } },
+    })
   }
 })
 
@@ -123,7 +148,11 @@ test('Z-260 no mutation of a frame reaches a service, crashes or goes unhandled'
     handlers: fakeHandlers({ sessions: { delete: async () => (reached++, { ok: true }) } }),
     fault: () => {},
   })
-  const part = fc.oneof(fc.string(), fc.json(), fc.constantFrom('{"i":"1",', '"p":{"u":"/sessions/delete",', '"b":{"json":', '"t":3', '}}', '\u0000', '"h":{}'))
+  const part = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.constantFrom('{"i":"1",', '"p":{"u":"/sessions/delete",', '"b":{"json":', '"t":3', '}}', '\u0000', '"h":{}'),
+  )
   fc.assert(
     fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
       const wires = wirePair()
@@ -189,7 +218,8 @@ test('a stream of 5,000 events arrives whole through credit, and ends its source
     session: {
       events: async function* ({ after }, { signal }): AsyncGenerator<SessionEvent> {
         try {
-          for (let seq = after + 1; seq <= 5_000; seq++) yield { type: 'turn.status', seq, at: 0, turnId: 't', status: null }
+          for (let seq = after + 1; seq <= 5_000; seq++)
+            yield { type: 'turn.status', seq, at: 0, turnId: 't', status: null }
           await new Promise((resolve) => signal!.addEventListener('abort', resolve))
         } finally {
           left = signal!.aborted
@@ -217,7 +247,9 @@ test('a refusal in mid stream is the same typed error', async () => {
       },
     },
   })
-  const events = remote.session.events({ sessionId: 's', stream: 'x', after: 0, journalId: 'j' }, me)[Symbol.asyncIterator]()
+  const events = remote.session
+    .events({ sessionId: 's', stream: 'x', after: 0, journalId: 'j' }, me)
+    [Symbol.asyncIterator]()
   expect((await events.next()).value).toMatchObject({ type: 'draft.changed' })
   await expect(events.next()).rejects.toMatchObject({ code: 'session.deleted' })
 })

@@ -114,7 +114,10 @@ function idOf(text: string): string | undefined {
 
 function refusal(id: string, message: string): string {
   const data = new LatheError('request.invalid', message).toBody()
-  return JSON.stringify({ i: id, p: { s: 400, b: { json: { defined: true, code: 'LATHE', status: 400, message, data } } } })
+  return JSON.stringify({
+    i: id,
+    p: { s: 400, b: { json: { defined: true, code: 'LATHE', status: 400, message, data } } },
+  })
 }
 
 /** A bucket of `requestsBurst`, refilled by `requestsPerSecond` (Z-180). */
@@ -133,7 +136,11 @@ function createBudget(now: () => number): { take(): boolean } {
 }
 
 /** Counts happenings in a sliding window; `count` answers false once there were `most` of them. */
-export function createCounter(most: number, windowMs: number, now: () => number): { count(): boolean; isFull(): boolean } {
+export function createCounter(
+  most: number,
+  windowMs: number,
+  now: () => number,
+): { count(): boolean; isFull(): boolean } {
   const times: number[] = []
   const forgetOld = (): void => {
     while (times.length > 0 && now() - times[0]! >= windowMs) times.shift()

@@ -24,11 +24,16 @@ beforeEach(async () => {
     settings: { preferences: async (_, client) => (asked.push(client), { big: 'x'.repeat(3_000_000) }) },
   })
   connections = createConnections({ handlers, fault: () => {} })
-  server = await serveLocally({ home, instanceId: 'i1', version: '1.0.0', accept: async (wire, who) => {
-    // As a front door that loads the contract with its first client.
-    await new Promise(setImmediate)
-    connections.accept(wire, who)
-  } })
+  server = await serveLocally({
+    home,
+    instanceId: 'i1',
+    version: '1.0.0',
+    accept: async (wire, who) => {
+      // As a front door that loads the contract with its first client.
+      await new Promise(setImmediate)
+      connections.accept(wire, who)
+    },
+  })
 })
 
 afterEach(async () => {
@@ -36,7 +41,14 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-const hostFile = (more: Partial<HostFile> = {}): HostFile => ({ pid: process.pid, instanceId: 'i1', version: '1.0.0', endpoint: server.endpoint, lifetime: 'person', ...more })
+const hostFile = (more: Partial<HostFile> = {}): HostFile => ({
+  pid: process.pid,
+  instanceId: 'i1',
+  version: '1.0.0',
+  endpoint: server.endpoint,
+  lifetime: 'person',
+  ...more,
+})
 
 test('S-136 S-137 a client attaches, says whether it can ask, and its lease ends with its connection', async () => {
   const wire = (await attach(hostFile(), 'fail'))!

@@ -79,7 +79,11 @@ export async function serveLocally(options: {
  * Connects to the living owner that `host` tells of; null where nobody listens there any more. Throws `host.foreign`,
  * `host.version_mismatch`, or `host.unreachable` after 20 s of silence.
  */
-export async function attach(host: HostFile, attendance: ClientContext['attendance'], signal?: AbortSignal): Promise<Wire | null> {
+export async function attach(
+  host: HostFile,
+  attendance: ClientContext['attendance'],
+  signal?: AbortSignal,
+): Promise<Wire | null> {
   const socket = connectTo(host.endpoint)
   const limit = AbortSignal.timeout(attachMs)
   const giveUp = (): void => void socket.destroy()
@@ -92,14 +96,23 @@ export async function attach(host: HostFile, attendance: ClientContext['attendan
     socket.on('connect', () => wire.send(JSON.stringify({ lathe: contractVersion, attendance })))
     const text = await first.promise
     signal?.throwIfAborted()
-    if (limit.aborted) throw new LatheError('host.unreachable', 'The Lathe process that owns this data folder does not answer.', { hint: `Its log is in ${join('logs', 'lathe.log')} of the data folder; process ${host.pid}.` })
+    if (limit.aborted)
+      throw new LatheError('host.unreachable', 'The Lathe process that owns this data folder does not answer.', {
+        hint: `Its log is in ${join('logs', 'lathe.log')} of the data folder; process ${host.pid}.`,
+      })
     if (text === null) return null
     const welcome = Welcome.safeParse(parsed(text))
     if (!welcome.success || welcome.data.instanceId !== host.instanceId) {
-      throw new LatheError('host.foreign', 'Something else answers where Lathe should; it is not used.', { hint: `See ${host.endpoint}.` })
+      throw new LatheError('host.foreign', 'Something else answers where Lathe should; it is not used.', {
+        hint: `See ${host.endpoint}.`,
+      })
     }
     if (welcome.data.lathe !== contractVersion) {
-      throw new LatheError('host.version_mismatch', `Lathe ${welcome.data.version} runs with this data folder and speaks another version.`, { hint: 'Use the same version, or quit the other first.' })
+      throw new LatheError(
+        'host.version_mismatch',
+        `Lathe ${welcome.data.version} runs with this data folder and speaks another version.`,
+        { hint: 'Use the same version, or quit the other first.' },
+      )
     }
     return wire
   } catch (error) {
@@ -119,7 +132,10 @@ async function endpointOf(home: string): Promise<string> {
   const folder = join(tmpdir(), `lathe-${userInfo().uid}`)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const { uid, mode } = await stat(folder)
-  if (uid !== userInfo().uid || (mode & 0o077) !== 0) throw new LatheError('host.unreachable', `${folder} is not this user's alone.`, { hint: 'Remove it, or choose a shorter LATHE_HOME.' })
+  if (uid !== userInfo().uid || (mode & 0o077) !== 0)
+    throw new LatheError('host.unreachable', `${folder} is not this user's alone.`, {
+      hint: 'Remove it, or choose a shorter LATHE_HOME.',
+    })
   return join(folder, `${name}.sock`)
 }
 

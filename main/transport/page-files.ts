@@ -36,7 +36,13 @@ export async function listPageFiles(folder: string): Promise<ReadonlyMap<string,
 export async function pageFolder(): Promise<string> {
   for (let at = import.meta.dirname; ; at = dirname(at)) {
     const folder = join(at, 'out', 'renderer')
-    if (await access(join(folder, 'index.html')).then(() => true, () => false)) return folder
+    if (
+      await access(join(folder, 'index.html')).then(
+        () => true,
+        () => false,
+      )
+    )
+      return folder
     if (dirname(at) === at) return folder
   }
 }

@@ -44,8 +44,13 @@ export function remoteHandlers(wire: Wire): Handlers {
     if (signal?.aborted) return signal.reason
     const body = error instanceof ORPCError && error.code === 'LATHE' ? ErrorBody.safeParse(error.data).data : undefined
     if (body) return new LatheError(body.code, body.message, body)
-    if (!isOpen) return new LatheError('host.unreachable', 'The Lathe process that owns this data folder went away.', { cause: error })
-    return new LatheError('app.internal', 'The Lathe process that owns this data folder gave no usable answer.', { cause: error })
+    if (!isOpen)
+      return new LatheError('host.unreachable', 'The Lathe process that owns this data folder went away.', {
+        cause: error,
+      })
+    return new LatheError('app.internal', 'The Lathe process that owns this data folder gave no usable answer.', {
+      cause: error,
+    })
   }
 
   const options = ({ signal }: ClientContext): { signal?: AbortSignal } => (signal ? { signal } : {})
@@ -62,7 +67,10 @@ export function remoteHandlers(wire: Wire): Handlers {
   async function* stream(group: string, route: string, input: object, client: ClientContext): AsyncGenerator<unknown> {
     const name = newId()
     try {
-      const frames = (await remote[group]![route]!({ ...input, stream: name }, options(client))) as AsyncIterable<unknown>
+      const frames = (await remote[group]![route]!(
+        { ...input, stream: name },
+        options(client),
+      )) as AsyncIterable<unknown>
       let taken = 0
       for await (const frame of frames) {
         yield frame

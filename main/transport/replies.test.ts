@@ -24,7 +24,9 @@ test('S-27 the same request id with another action or input is request.conflict'
   await replies.once('sessions.rename', 'r1', { title: 'a' }, async () => 1)
   const other = replies.once('sessions.rename', 'r1', { title: 'b' }, async () => 2)
   await expect(other).rejects.toMatchObject({ code: 'request.conflict' })
-  await expect(replies.once('sessions.pin', 'r1', { title: 'a' }, async () => 3)).rejects.toMatchObject({ code: 'request.conflict' })
+  await expect(replies.once('sessions.pin', 'r1', { title: 'a' }, async () => 3)).rejects.toMatchObject({
+    code: 'request.conflict',
+  })
 })
 
 test('SA-3 S-28 the oldest of 257 replies goes, a pending one stays, a failure is replayed without running again', async () => {

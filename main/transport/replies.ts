@@ -72,8 +72,10 @@ async function fingerprintOf(input: unknown): Promise<string> {
 
 /** JSON with the keys of every object in order, so that equal inputs have equal text. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
-    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  }) ?? 'null'
+  return (
+    JSON.stringify(value, (_key, inner: unknown) => {
+      if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner
+      return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    }) ?? 'null'
+  )
 }

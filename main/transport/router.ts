@@ -4,13 +4,13 @@
  */
 import { getEventIteratorSchemaDetails } from '@orpc/contract'
 import { implement, ORPCError, type AnyRouter } from '@orpc/server'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { errorBody, LatheError } from '../../preload/contract/errors.ts'
 import { contract, type TerminalFrame } from '../../preload/contract/routes.ts'
 import type { SessionEvent, WorkbenchEvent } from '../../preload/contract/events.ts'
 import type { ClientContext, Handlers } from './handlers.ts'
 import type { Replies } from './replies.ts'
-import { slowSessionReader, slowTerminalReader, slowWatcher, subscribe, type SlowReader, type Subscription } from './subscription.ts'
+import { slowSessionReader, slowTerminalReader, slowWatcher, subscribe, type Subscription } from './subscription.ts'
 
 const requestsAtOnceMax = 512
 const streamsAtOnceMax = 64
@@ -43,13 +43,20 @@ export const routePaths: ReadonlySet<string> = new Set(
 )
 
 export function createRouter({ handlers, replies, fault }: RouterOptions): AnyRouter {
-  const implemented = implement(contract).$config({ initialInputValidationIndex: Number.NaN, initialOutputValidationIndex: Number.NaN }) as unknown as Record<string, Record<string, Implementer>>
+  const implemented = implement(contract).$config({
+    initialInputValidationIndex: Number.NaN,
+    initialOutputValidationIndex: Number.NaN,
+  }) as unknown as Record<string, Record<string, Implementer>>
 
   const served = handlers as unknown as Record<string, Record<string, AnyHandler>>
 
   const streams: Record<string, (input: never, context: Connection, signal: AbortSignal) => Subscription<unknown>> = {
     'host.watch': (input: { stream: string }, { client }, signal) =>
-      subscribe<WorkbenchEvent>({ open: (open) => handlers.host.watch(input, { ...client, signal: open }), slow: slowWatcher, signal }),
+      subscribe<WorkbenchEvent>({
+        open: (open) => handlers.host.watch(input, { ...client, signal: open }),
+        slow: slowWatcher,
+        signal,
+      }),
     'session.events': (input: Parameters<Handlers['session']['events']>[0], { client }, signal) => {
       let after = input.after
       const open = async function* (opened: AbortSignal): AsyncGenerator<SessionEvent> {
@@ -67,14 +74,22 @@ export function createRouter({ handlers, replies, fault }: RouterOptions): AnyRo
         after = undefined
         return handlers.terminals.attach(from, { ...client, signal: opened })
       }
-      return subscribe({ open, slow: slowTerminalReader as SlowReader<TerminalFrame>, signal })
+      return subscribe({ open, slow: slowTerminalReader, signal })
     },
   }
 
   /** Answers a stream and lets the client acknowledge it under the name it gave. */
-  function openStream(name: string, input: { stream: string }, context: Connection, frame: z.ZodType, signal: AbortSignal): AsyncGenerator<unknown> {
-    if (context.streams.has(input.stream)) throw new LatheError('request.conflict', 'This stream name is in use on this connection.')
-    if (context.streams.size >= streamsAtOnceMax) throw new LatheError('request.invalid', `A client may hold ${streamsAtOnceMax} streams.`)
+  function openStream(
+    name: string,
+    input: { stream: string },
+    context: Connection,
+    frame: z.ZodType,
+    signal: AbortSignal,
+  ): AsyncGenerator<unknown> {
+    if (context.streams.has(input.stream))
+      throw new LatheError('request.conflict', 'This stream name is in use on this connection.')
+    if (context.streams.size >= streamsAtOnceMax)
+      throw new LatheError('request.invalid', `A client may hold ${streamsAtOnceMax} streams.`)
     const subscription = streams[name]!(input as never, context, signal)
     context.streams.set(input.stream, subscription)
     const release = (): boolean => context.streams.delete(input.stream)
@@ -109,7 +124,12 @@ export function createRouter({ handlers, replies, fault }: RouterOptions): AnyRo
     return new ORPCError('LATHE', { defined: true, message: data.message, data })
   }
 
-  async function answer(name: string, call: AnyHandler, { inputSchema, outputSchema }: Procedure['~orpc'], options: Call): Promise<unknown> {
+  async function answer(
+    name: string,
+    call: AnyHandler,
+    { inputSchema, outputSchema }: Procedure['~orpc'],
+    options: Call,
+  ): Promise<unknown> {
     const { context, signal = new AbortController().signal } = options
     const input = inputSchema ? parse(inputSchema, options.input, name, context) : undefined
     if (name === 'streams.ack') return acknowledge(input, context)
@@ -129,7 +149,8 @@ export function createRouter({ handlers, replies, fault }: RouterOptions): AnyRo
       const call: AnyHandler = (input, client) => served[group]![route]!(input, client)
       router[group][route] = implemented[group]![route]!.handler(async (options) => {
         const { context } = options
-        if (context.pending >= requestsAtOnceMax) throw onWire(new LatheError('request.invalid', 'Too many requests are under way.'), name)
+        if (context.pending >= requestsAtOnceMax)
+          throw onWire(new LatheError('request.invalid', 'Too many requests are under way.'), name)
         context.pending++
         try {
           return await answer(name, call, (procedure as unknown as Procedure)['~orpc'], options)

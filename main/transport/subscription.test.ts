@@ -6,7 +6,16 @@ import { slowSessionReader, slowTerminalReader, slowWatcher, subscribe, type Str
 
 const limits: StreamLimits = { windowFrames: 4, windowBytes: 1_000_000, queueFrames: 8, queueBytes: 1_000_000 }
 
-const delta = (seq: number): SessionEvent => ({ type: 'item.delta', seq, at: 0, turnId: 't', itemId: 'i', field: 'text', offset: seq, add: 'x' })
+const delta = (seq: number): SessionEvent => ({
+  type: 'item.delta',
+  seq,
+  at: 0,
+  turnId: 't',
+  itemId: 'i',
+  field: 'text',
+  offset: seq,
+  add: 'x',
+})
 
 /** Lets everything that can run without the reader run. */
 async function settle(): Promise<void> {

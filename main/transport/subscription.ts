@@ -138,7 +138,8 @@ export function subscribe<Frame>(options: {
     frames: frames(),
     ack(taken) {
       const fresh = taken - acked
-      if (fresh > unacked.length) throw new LatheError('request.invalid', 'More frames were acknowledged than were sent.')
+      if (fresh > unacked.length)
+        throw new LatheError('request.invalid', 'More frames were acknowledged than were sent.')
       if (fresh <= 0) return
       acked = taken
       for (const size of unacked.splice(0, fresh)) unackedBytes -= size

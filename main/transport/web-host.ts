@@ -114,12 +114,16 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     const path = pathOf(request)
     const foreign = judgeSender(request, method !== 'GET')
     // A preflight has no right answer here, whoever asks; only a wrong Host is told apart.
-    if (method !== 'GET' && method !== 'POST') return foreign && !hosts.has(onlyHeader(request, 'host') ?? '') ? foreign : refuse(405)
+    if (method !== 'GET' && method !== 'POST')
+      return foreign && !hosts.has(onlyHeader(request, 'host') ?? '') ? foreign : refuse(405)
     if (foreign) return foreign
     if (path === null) return refuse(404)
     if (method === 'POST') return post(request, path)
     if (path.pathname === '/health') return { status: health() === 'ready' ? 200 : 503, body: { status: health() } }
-    if (path.pathname === '/status') return judge(isTokenOf(request)) ?? { status: 200, body: { state: health(), clients: connections.count, ...status() } }
+    if (path.pathname === '/status')
+      return (
+        judge(isTokenOf(request)) ?? { status: 200, body: { state: health(), clients: connections.count, ...status() } }
+      )
     const file = files.get(path.pathname)
     return file ? { status: 200, file } : refuse(404)
   }
@@ -129,7 +133,9 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     const denied = judge(isTokenOf(request))
     if (denied) return denied
     if (!(await drain(request))) return refuse(413)
-    return path.pathname === '/ticket' ? { status: 200, body: { ticket: issueTicket(request.headers.origin!) } } : refuse(404)
+    return path.pathname === '/ticket'
+      ? { status: 200, body: { ticket: issueTicket(request.headers.origin!) } }
+      : refuse(404)
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -147,7 +153,12 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     }
   }
 
-  const upgrading = new WebSocketServer({ noServer: true, maxPayload: frameBytesMax, perMessageDeflate: false, clientTracking: true })
+  const upgrading = new WebSocketServer({
+    noServer: true,
+    maxPayload: frameBytesMax,
+    perMessageDeflate: false,
+    clientTracking: true,
+  })
 
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
@@ -175,19 +186,25 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const serving = (): Server =>
     configure(
       // A missing Host is ours to refuse, with our headers.
-      createServer({ maxHeaderSize: headerBytesMax, requireHostHeader: false, connectionsCheckingInterval: 1_000 }, (request, response) => {
-        respond(request, response).catch((error: unknown) => {
-          if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') fault(error)
-          response.destroy()
-        })
-      }),
+      createServer(
+        { maxHeaderSize: headerBytesMax, requireHostHeader: false, connectionsCheckingInterval: 1_000 },
+        (request, response) => {
+          respond(request, response).catch((error: unknown) => {
+            if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') fault(error)
+            response.destroy()
+          })
+        },
+      ),
     )
 
   const servers = [serving()]
   await listen(servers[0]!, '127.0.0.1', options.port)
   const { port } = servers[0]!.address() as AddressInfo
   const onIpv6 = serving()
-  const hasIpv6 = await listen(onIpv6, '::1', port).then(() => true, () => false)
+  const hasIpv6 = await listen(onIpv6, '::1', port).then(
+    () => true,
+    () => false,
+  )
   if (hasIpv6) servers.push(onIpv6)
   hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, ...(hasIpv6 ? [`[::1]:${port}`] : [])])
 
@@ -228,13 +245,16 @@ function wireOf(socket: WebSocket): Wire {
       if (socket.readyState === socket.OPEN) socket.send(text)
     },
     close: (code, reason) => socket.close(code, reason),
-    onMessage: (listener) => void socket.on('message', (data, isBinary) => listener(isBinary ? null : (data as Buffer).toString('utf8'))),
+    onMessage: (listener) =>
+      void socket.on('message', (data, isBinary) => listener(isBinary ? null : (data as Buffer).toString('utf8'))),
     onClose: (listener) => void socket.on('close', listener),
   }
 }
 
 function refuseUpgrade(socket: Duplex, status: number): void {
-  const lines = Object.entries({ ...pageHeaders, connection: 'close', 'content-length': '0' }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries({ ...pageHeaders, connection: 'close', 'content-length': '0' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n`)
 }
 
@@ -265,10 +285,14 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     const failed = (error: NodeJS.ErrnoException): void => {
       const taken = error.code === 'EADDRINUSE'
       reject(
-        new LatheError('host.unreachable', taken ? `Port ${port} is taken.` : `Listening on ${host}:${port} failed (${error.code}).`, {
-          hint: taken ? 'Choose another with --port, or leave it out for any free one.' : undefined,
-          cause: error,
-        }),
+        new LatheError(
+          'host.unreachable',
+          taken ? `Port ${port} is taken.` : `Listening on ${host}:${port} failed (${error.code}).`,
+          {
+            hint: taken ? 'Choose another with --port, or leave it out for any free one.' : undefined,
+            cause: error,
+          },
+        ),
       )
     }
     server.once('error', failed)

@@ -10,7 +10,15 @@ import { createConnection, type Connection } from './connection.ts'
 import { socketOfWebHost } from './hosts.ts'
 
 /** A host with the contract's paths, a token and tickets, that can lose its sockets and come back. */
-type Host = { server: Server; origin: string; sockets: Set<ServerSocket>; acked: Map<string, number>; calls: string[]; tickets: number; token: string }
+type Host = {
+  server: Server
+  origin: string
+  sockets: Set<ServerSocket>
+  acked: Map<string, number>
+  calls: string[]
+  tickets: number
+  token: string
+}
 let host: Host
 let connection: Connection | null = null
 
@@ -34,7 +42,8 @@ async function startHost(): Promise<Host> {
     session: {
       events: os.handler(async function* ({ input, signal }) {
         const { after, stream } = input as { after: number; stream: string }
-        for (let seq = after + 1; seq <= 1_000 && !signal?.aborted; seq++) {
+        for (let seq = after + 1; seq <= 1_000; seq++) {
+          if (signal?.aborted) return
           while (seq - after > (acked.get(stream) ?? 0) + 256) await new Promise((resolve) => setTimeout(resolve, 5))
           yield { type: 'turn.status', seq, at: 0, turnId: 't', status: null }
         }
@@ -51,7 +60,9 @@ async function startHost(): Promise<Host> {
     },
     sessions: {
       rename: os.handler(() => {
-        throw new ORPCError('LATHE', { data: { code: 'session.conflict', message: 'Renamed meanwhile.', hint: 'Look again.' } })
+        throw new ORPCError('LATHE', {
+          data: { code: 'session.conflict', message: 'Renamed meanwhile.', hint: 'Look again.' },
+        })
       }),
     },
     workspaces: {
@@ -92,8 +103,13 @@ function tab(address: string): Tab {
   const shown: string[] = []
   const page = {
     location: { href: address, origin: host.origin },
-    history: { replaceState: (_data: unknown, _title: string, url?: string | URL | null) => void shown.push(String(url)) },
-    storage: { getItem: (key: string) => stored.get(key) ?? null, setItem: (key: string, value: string) => void stored.set(key, value) },
+    history: {
+      replaceState: (_data: unknown, _title: string, url?: string | URL | null) => void shown.push(String(url)),
+    },
+    storage: {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => void stored.set(key, value),
+    },
   }
   return { page, stored, shown }
 }
@@ -135,7 +151,10 @@ test('a refusal is a LatheError with its code and hint', async () => {
 
 test('S-27 an act whose answer was lost is sent again with the same request id; anything else fails', async () => {
   const { client } = connect()
-  expect(await client.session.stop({ requestId: 'r1', sessionId: 's', turnId: 't' })).toEqual({ stopped: true, withdrawn: [] })
+  expect(await client.session.stop({ requestId: 'r1', sessionId: 's', turnId: 't' })).toEqual({
+    stopped: true,
+    withdrawn: [],
+  })
   expect(host.calls).toEqual(['r1', 'r1'])
   await expect(client.workspaces.list()).rejects.toMatchObject({ code: 'host.unreachable' })
   expect(host.calls.filter((call) => call === 'list')).toHaveLength(1)
@@ -148,7 +167,10 @@ test('S-37 SA-6 a stream read over several lost connections has every event once
   const done = Promise.withResolvers<void>()
   const reading = new AbortController()
   link.read(
-    (stream, signal) => link.client.session.events({ sessionId: 's', journalId: 'j', stream, after: last }, { signal }) as Promise<AsyncIterable<SessionEvent>>,
+    (stream, signal) =>
+      link.client.session.events({ sessionId: 's', journalId: 'j', stream, after: last }, { signal }) as Promise<
+        AsyncIterable<SessionEvent>
+      >,
     {
       opened: () => opened++,
       frame: ({ seq }) => {

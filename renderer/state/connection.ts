@@ -37,7 +37,10 @@ export type Connection = Link & {
 }
 
 /** Connects by `connect`, again and again. `wait` is the clock between tries. */
-export function createConnection(connect: Connect, wait: (ms: number, signal: AbortSignal) => Promise<void> = pause): Connection {
+export function createConnection(
+  connect: Connect,
+  wait: (ms: number, signal: AbortSignal) => Promise<void> = pause,
+): Connection {
   const ending = new AbortController()
   const listeners = new Set<() => void>()
   let state: LinkState = 'connecting'
@@ -59,7 +62,7 @@ export function createConnection(connect: Connect, wait: (ms: number, signal: Ab
 
   async function keepConnected(): Promise<void> {
     let disconnected: LinkState = 'connecting'
-    for (let failures = 0; !ending.signal.aborted; ) {
+    for (let failures = 0; !ending.signal.aborted;) {
       try {
         const connected = clientOn(await connect(ending.signal))
         failures = 0
@@ -112,10 +115,14 @@ export function createConnection(connect: Connect, wait: (ms: number, signal: Ab
 
   async function read<Frame>(
     open: (stream: string, signal: AbortSignal) => Promise<AsyncIterable<Frame>>,
-    handlers: { frame: (frame: Frame) => void | Promise<void>; opened?: () => void; failed?: (error: ErrorBody) => void },
+    handlers: {
+      frame: (frame: Frame) => void | Promise<void>
+      opened?: () => void
+      failed?: (error: ErrorBody) => void
+    },
     signal: AbortSignal,
   ): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !signal.aborted;) {
       const stream = newId()
       let taken = 0
       let acking: ReturnType<typeof setTimeout> | undefined
@@ -143,7 +150,8 @@ export function createConnection(connect: Connect, wait: (ms: number, signal: Ab
       } catch (error) {
         if (signal.aborted) return
         const refusal = error as LatheError
-        if (refusal.code !== 'host.unreachable' && refusal.code !== 'app.internal') return handlers.failed?.(refusal.toBody())
+        if (refusal.code !== 'host.unreachable' && refusal.code !== 'app.internal')
+          return handlers.failed?.(refusal.toBody())
       }
       await wait(retryMs[Math.min(failures++, retryMs.length - 1)]!, signal)
     }
@@ -195,7 +203,9 @@ function asRefusal(error: unknown, closed: AbortSignal): LatheError {
   if (error instanceof LatheError) return error
   const body = error instanceof ORPCError && error.code === 'LATHE' ? ErrorBody.safeParse(error.data).data : undefined
   if (body) return new LatheError(body.code, body.message, body)
-  return closed.aborted ? unreachable() : new LatheError('app.internal', 'Lathe gave no usable answer.', { cause: error })
+  return closed.aborted
+    ? unreachable()
+    : new LatheError('app.internal', 'Lathe gave no usable answer.', { cause: error })
 }
 
 function unreachable(): LatheError {

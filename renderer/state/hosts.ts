@@ -49,7 +49,11 @@ export function portFromShell(bridge: Bridge): Connect {
   }
 }
 
-type Page = { location: { href: string; origin: string }; history: Pick<History, 'replaceState'>; storage: Pick<Storage, 'getItem' | 'setItem'> }
+type Page = {
+  location: { href: string; origin: string }
+  history: Pick<History, 'replaceState'>
+  storage: Pick<Storage, 'getItem' | 'setItem'>
+}
 
 /**
  * A WebSocket of the web host. The token is taken out of the address bar into this tab's storage, and sent as a bearer
@@ -74,7 +78,9 @@ export function socketOfWebHost({ location, history, storage }: Page): Connect {
     if (reply.status === 401) throw denied('The host was started again, or this is not its address.')
     if (!reply.ok) throw new LatheError('host.unreachable', `The host answered ${reply.status}.`)
     const { ticket } = (await reply.json()) as { ticket: string }
-    const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/socket?ticket=${encodeURIComponent(ticket)}`)
+    const socket = new WebSocket(
+      `${location.origin.replace(/^http/, 'ws')}/socket?ticket=${encodeURIComponent(ticket)}`,
+    )
     await opened(socket, limit)
     return wireOf(socket)
   }

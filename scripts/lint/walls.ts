@@ -16,7 +16,7 @@ const order = [
   ['sessions'],
   ['automations', 'integrations'],
   ['transport'],
-  ['shell'],
+  ['shell', 'cli'],
 ]
 const rank = new Map(order.flatMap((rooms, height) => rooms.map((room) => [room, height])))
 
