@@ -247,9 +247,8 @@ test('a refusal in mid stream is the same typed error', async () => {
       },
     },
   })
-  const events = remote.session
-    .events({ sessionId: 's', stream: 'x', after: 0, journalId: 'j' }, me)
-    [Symbol.asyncIterator]()
+  const frames = remote.session.events({ sessionId: 's', stream: 'x', after: 0, journalId: 'j' }, me)
+  const events = frames[Symbol.asyncIterator]()
   expect((await events.next()).value).toMatchObject({ type: 'draft.changed' })
   await expect(events.next()).rejects.toMatchObject({ code: 'session.deleted' })
 })
