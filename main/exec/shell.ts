@@ -78,8 +78,8 @@ export type ShellCommand = {
   /** Absolute. */
   cwd: string
   env: Env
-  /** Milliseconds. */
-  timeoutMs: number
+  /** Milliseconds; null: no limit. */
+  timeoutMs: number | null
   capture: CaptureOptions
   ledger?: ProcessLedger | undefined
 }
@@ -105,7 +105,8 @@ export async function startCommand(command: ShellCommand): Promise<RunningComman
     output: (stream, bytes) => capture.push(stream, bytes),
   })
   capture.onPressure((high) => (high ? running.pause() : running.resume()))
-  const timer = setTimeout(() => void running.stop('timed_out'), command.timeoutMs)
+  const timer =
+    command.timeoutMs === null ? undefined : setTimeout(() => void running.stop('timed_out'), command.timeoutMs)
   // An exit is no time-out: what it left in the background is not ended for being slow to drain.
   void running.exited.then(() => clearTimeout(timer))
   const finished = running.end.then((end) => {
