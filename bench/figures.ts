@@ -1,4 +1,5 @@
 /** The figures of a benchmark: medians of several runs, as a table for people and one JSON line for machines. */
+import { availableParallelism, loadavg } from 'node:os'
 
 export type Figure = {
   name: string
@@ -22,6 +23,15 @@ export async function fiveTimes<T>(once: () => Promise<T>): Promise<T[]> {
   return results
 }
 
+/** The longest stalls of the main loop: by the clock, and what the loop itself worked in it. */
+export function stallFigures(when: string, stalls: { ms: number; cpuMs: number }[], aim?: number): Figure[] {
+  const name = `longest stall of the main loop ${when}`
+  return [
+    { name, unit: 'ms', values: stalls.map(({ ms }) => ms), ...(aim === undefined ? {} : { aim }) },
+    { name: `${name}, worked`, unit: 'ms', values: stalls.map(({ cpuMs }) => cpuMs) },
+  ]
+}
+
 /** Prints the table, then the JSON line; `npm run bench` keeps the latter. */
 export function report(figures: Figure[]): void {
   const rows = figures.map(({ name, unit, values, aim }) => {
@@ -37,6 +47,10 @@ export function report(figures: Figure[]): void {
   line(['figure', 'median', 'range', 'aim'])
   line(widths.map((width) => '-'.repeat(width)))
   for (const row of rows) line(row)
+  const [load = 0] = loadavg()
+  const processors = availableParallelism()
+  if (load > processors / 2)
+    console.log(`The machine was busy (load ${load.toFixed(1)} on ${processors}): times are longer than they need be.`)
   const rounded = (value: number) => Math.round(value * 10) / 10
   console.log(
     JSON.stringify(

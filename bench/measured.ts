@@ -6,6 +6,8 @@ import type { Ended, Lab, LatheProcess } from '../e2e/lab.ts'
 
 const probe = pathToFileURL(join(import.meta.dirname, 'probe.mjs')).href
 
+type Stall = { at: number; ms: number; cpuMs: number }
+
 export type Measured = Ended & {
   /** Epoch milliseconds at which it was started and had ended, as its parent saw it. */
   from: number
@@ -13,8 +15,11 @@ export type Measured = Ended & {
   wallMs: number
   peakMb: number
   cpuMs: number
-  /** The longest delay of the main loop that began between two moments, in milliseconds; 0 where none was over 5. */
-  longestStall(from?: number, to?: number): number
+  /**
+   * The longest delay of the main loop that began between two moments, in milliseconds; 0 where none was over 5. `cpuMs`:
+   * the most the loop's own thread worked in one of them, which is what it would be on a machine with nothing else to do.
+   */
+  longestStall(from?: number, to?: number): { ms: number; cpuMs: number }
 }
 
 /** Starts `lathe` measured; the figures are there once it has ended by itself or by a signal it handles. */
@@ -24,11 +29,7 @@ export function startMeasured(lab: Lab, args: string[]): { process: LatheProcess
   const process = lab.start(args, { env: { NODE_OPTIONS: `--import=${probe}`, LATHE_PROBE: file } })
   const measured = process.ended.then(async (ended) => {
     const to = performance.timeOrigin + performance.now()
-    const read = JSON.parse(await readFile(file, 'utf8')) as {
-      peakMb: number
-      cpuMs: number
-      stalls: [number, number][]
-    }
+    const read = JSON.parse(await readFile(file, 'utf8')) as { peakMb: number; cpuMs: number; stalls: Stall[] }
     await rm(file)
     return {
       ...ended,
@@ -37,8 +38,13 @@ export function startMeasured(lab: Lab, args: string[]): { process: LatheProcess
       wallMs: to - from,
       peakMb: read.peakMb,
       cpuMs: read.cpuMs,
-      longestStall: (after = -Infinity, before = Infinity) =>
-        read.stalls.reduce((longest, [at, ms]) => (at >= after && at < before ? Math.max(longest, ms) : longest), 0),
+      longestStall: (after = -Infinity, before = Infinity) => {
+        const stalls = read.stalls.filter(({ at }) => at >= after && at < before)
+        return {
+          ms: Math.max(0, ...stalls.map(({ ms }) => ms)),
+          cpuMs: Math.max(0, ...stalls.map(({ cpuMs }) => cpuMs)),
+        }
+      },
     }
   })
   return { process, measured }

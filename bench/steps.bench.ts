@@ -1,7 +1,7 @@
 /** What one more step costs: the slope between turns of 2 and of 52 steps, each step a `read_file` call. */
 import { Lab } from '../e2e/lab.ts'
 import type { Step } from '../e2e/model-server/script.ts'
-import { fiveTimes, report } from './figures.ts'
+import { fiveTimes, report, stallFigures } from './figures.ts'
 import { measure, type Measured } from './measured.ts'
 
 await using lab = await Lab.open()
@@ -34,10 +34,9 @@ report([
   },
   { name: 'turn of 52 steps, whole process', unit: 'ms', values: runs.map(({ long }) => long.wallMs) },
   { name: 'its peak memory', unit: 'MB', values: runs.map(({ long }) => long.peakMb) },
-  {
-    name: 'longest stall of the main loop in it',
-    unit: 'ms',
-    values: runs.map(({ long }) => long.longestStall(long.first)),
-    aim: 20,
-  },
+  ...stallFigures(
+    'in the turn',
+    runs.map(({ long }) => long.longestStall(long.first)),
+    20,
+  ),
 ])

@@ -1,6 +1,6 @@
 /** `lathe run` of a two-step turn, as a whole process: start, one tool call, the answer, the end. */
 import { Lab } from '../e2e/lab.ts'
-import { fiveTimes, report } from './figures.ts'
+import { fiveTimes, report, stallFigures } from './figures.ts'
 import { measure } from './measured.ts'
 
 await using lab = await Lab.open()
@@ -21,15 +21,13 @@ report([
   { name: 'of it after the second model request', unit: 'ms', values: runs.map((run) => run.to - run.second) },
   { name: 'processor time', unit: 'ms', values: runs.map((run) => run.cpuMs) },
   { name: 'peak memory', unit: 'MB', values: runs.map((run) => run.peakMb), aim: 160 },
-  {
-    name: 'longest stall of the main loop in the turn',
-    unit: 'ms',
-    values: runs.map((run) => run.longestStall(run.first)),
-    aim: 20,
-  },
-  {
-    name: 'longest stall of the main loop before it',
-    unit: 'ms',
-    values: runs.map((run) => run.longestStall(0, run.first)),
-  },
+  ...stallFigures(
+    'in the turn',
+    runs.map((run) => run.longestStall(run.first)),
+    20,
+  ),
+  ...stallFigures(
+    'before it',
+    runs.map((run) => run.longestStall(0, run.first)),
+  ),
 ])
