@@ -100,14 +100,21 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
       <div className="flex flex-col gap-2 px-12 pt-8 text-12 text-muted">
         {request.folder && (
           <p>
-            In <Shown text={request.folder} className="font-mono text-ink" />
+            In{' '}
+            {request.folder === '.' ? (
+              'the folder of the workspace'
+            ) : (
+              <Shown text={request.folder} className="font-mono text-ink" />
+            )}
           </p>
         )}
         <p id={reasonId}>
           <Shown text={request.reason} />
         </p>
         {request.notStorable ? (
-          <p className="text-faint">It cannot be remembered: {request.notStorable}</p>
+          <p className="text-faint">
+            <Shown text={request.notStorable} />
+          </p>
         ) : (
           request.rules.length > 0 && (
             <p className="text-faint">

@@ -10,8 +10,12 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
   const saving = useSession(sessionId, (state) => state.savingSince !== null)
   const deleted = useView(sessionId, ({ header }) => header.deletedAt !== null, false)
   const path = useView(sessionId, ({ header }) => header.workspace, '')
-  const modelless = useView(sessionId, ({ header }) => header.model === null, false)
-  const model = useWorkbench(({ settings }) => settings.model)
+  // Without a choice the configuration's default answers; only where there is no model at all it is known to be refused.
+  const modelless = useWorkbench(
+    ({ providers, providersLoading }) =>
+      providersLoading === 'ready' && providers.every(({ models }) => models.length === 0),
+  )
+  const chosen = useView(sessionId, ({ header }) => header.model !== null, true)
   const missing = useWorkbench(({ workspaces }) => workspaces.get(path)?.state === 'missing')
   const lost = useWorkbench((state) => state.link === 'lost')
   if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
@@ -27,9 +31,9 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
       ),
     }
   }
-  if (modelless && model === null) {
+  if (modelless && !chosen) {
     return {
-      text: 'No model is chosen.',
+      text: 'No model is set up.',
       fix: (
         <Button size="small" onClick={chooseModel}>
           Choose model

@@ -28,8 +28,11 @@ export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
   const providers = useWorkbench((state) => state.providers)
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useWorkbench(({ settings }) => settings.model)
-  const model = chosen ?? fallback
-  const label = model === null ? 'No model' : modelLabel(providers, model)
+  // Without a choice the configuration's own default answers, as it did last.
+  const last = useView(sessionId, ({ turns }) => turns.at(-1)?.model ?? null, null)
+  const model = chosen ?? fallback ?? last
+  const none = providers.every(({ models }) => models.length === 0)
+  const label = model !== null ? modelLabel(providers, model) : none ? 'No model' : 'Default model'
   return (
     <Popover
       label="Choose a model"
@@ -40,7 +43,7 @@ export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
       trigger={
         <Button
           variant="ghost"
-          className={classNames(slot, model === null && 'text-needs')}
+          className={classNames(slot, label === 'No model' && 'text-needs')}
           aria-label={`Model: ${label}`}
         >
           <Sparkles {...icon} />

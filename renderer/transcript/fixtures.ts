@@ -268,20 +268,20 @@ export function settledView(): SessionView {
     reasoningItem('**Finding the upload code**\n\nThe session keeps parts but no offsets.', {
       title: 'Finding the upload code',
     }),
-    toolItem('grep', 'put( in src', {
+    toolItem('grep', 'Search put( in src', {
       args: { pattern: 'put\\(', path: 'src' },
       summary: 'src/upload/session.ts:42: await put(part)',
     }),
-    toolItem('read_file', 'src/upload/session.ts', { args: { path: 'src/upload/session.ts' }, durationMs: 12 }),
+    toolItem('read_file', 'Read src/upload/session.ts', { args: { path: 'src/upload/session.ts' }, durationMs: 12 }),
     textItem('The parts are sent in order and nothing remembers the last acknowledged offset. I will add that first.', {
       final: false,
     }),
-    toolItem('edit_file', 'src/upload/session.ts', {
+    toolItem('edit_file', 'Edit src/upload/session.ts', {
       args: { path: 'src/upload/session.ts' },
       changeIds: ['change-1'],
       durationMs: 31,
     }),
-    toolItem('shell', 'npm test -- upload', {
+    toolItem('shell', 'Run npm test -- upload', {
       args: { command: 'npm test -- upload' },
       state: 'error',
       durationMs: 8_400,
@@ -295,7 +295,7 @@ export function settledView(): SessionView {
       { title: 'rm -rf coverage', detail: 'rm -rf coverage' },
       { state: 'denied', feedback: 'Leave coverage alone.' },
     ),
-    toolItem('shell', 'rm -rf coverage', { state: 'denied', durationMs: null }),
+    toolItem('shell', 'Run rm -rf coverage', { state: 'denied', durationMs: null }),
     noticeItem('The model changed from lab/large to lab/scripted: lab/large is not configured any more.', {
       level: 'warning',
     }),
@@ -305,7 +305,11 @@ export function settledView(): SessionView {
     ...Array.from({ length: 9 }, (_, index) =>
       toolItem(
         index % 3 === 0 ? 'shell' : index % 3 === 1 ? 'read_file' : 'grep',
-        index % 3 === 0 ? `npm test -- part-${index}` : `src/file-${index}.ts`,
+        index % 3 === 0
+          ? `Run npm test -- part-${index}`
+          : index % 3 === 1
+            ? `Read src/file-${index}.ts`
+            : `Search file-${index}`,
         {
           turnId: 'turn-2',
           ...(index === 4 ? { state: 'error' as const } : {}),
@@ -344,13 +348,13 @@ export function runningView(): SessionView {
     ...settled.items,
     userItem('Start the proxy and watch the upload.', { turnId: 'turn-4' }),
     ...Array.from({ length: 8 }, (_, index) =>
-      toolItem('read_file', `src/proxy/part-${index}.ts`, { turnId: 'turn-4', durationMs: 8 }),
+      toolItem('read_file', `Read src/proxy/part-${index}.ts`, { turnId: 'turn-4', durationMs: 8 }),
     ),
     reasoningItem(
       'The proxy listens on 8080. The upload must go through it, so the base address is set for the test only, and the watcher prints each offset as it is acknowledged by the server',
       live({}),
     ),
-    toolItem('shell', 'node scripts/proxy.mjs --watch', {
+    toolItem('shell', 'Run node scripts/proxy.mjs --watch', {
       ...live({}),
       state: 'running',
       startedAt: Date.now() - 12_000,
@@ -382,7 +386,7 @@ export function runningView(): SessionView {
       status: {
         kind: 'tool',
         itemId: 'x',
-        title: 'node scripts/proxy.mjs --watch',
+        title: 'Run node scripts/proxy.mjs --watch',
         since: Date.now() - 12_000,
         others: 1,
       },
@@ -414,7 +418,7 @@ export function longView(turnCount: number): SessionView {
     const turnId = `turn-${index}`
     turns.push(turn(turnId))
     items.push(userItem(`Question ${index}: what does part ${index} do?`, { turnId }))
-    items.push(toolItem('read_file', `src/part-${index}.ts`, { turnId }))
+    items.push(toolItem('read_file', `Read src/part-${index}.ts`, { turnId }))
     items.push(
       textItem(
         `Part ${index} ${'reads, checks and forwards each message. '.repeat((index % 7) + 1)}\n\n- one\n- two\n\n\`\`\`ts\nconst part = ${index}\n\`\`\`\n`,

@@ -90,6 +90,11 @@ describe('ends of turns', () => {
     expect(kinds(rows)).toEqual(['user', 'user', 'text', 'turnEnd'])
   })
 
+  test('what a person runs after a turn ended stands below its end', () => {
+    const after = toolItem('shell', 'Run ls', { byPerson: true, turnId: null })
+    expect(kinds(build([userItem('a'), textItem('b'), after]))).toEqual(['user', 'text', 'turnEnd', 'tool'])
+  })
+
   test('T-179 a retried turn folds to one line and can be opened', () => {
     const items = [
       userItem('a', { turnId: 't1' }),

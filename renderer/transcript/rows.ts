@@ -83,6 +83,10 @@ export function buildRows(
     rows.push({ kind: 'turnEnd', id: `end:${turn.id}`, turnId: turn.id, turn, changes, newest: turn.id === newestTurn })
   }
 
+  const lastOf = new Map(
+    view.items.flatMap((item) => (item.turnId !== null && item.visible ? [[item.turnId, item.pos] as const] : [])),
+  )
+
   let current: string | null = null
   let hiddenAttempt: string | null = null
   for (const item of view.items) {
@@ -99,6 +103,17 @@ export function buildRows(
         rows.push({ kind: 'attempt', id, turnId: current, turn, open: opened.has(id) })
         if (!opened.has(id)) hiddenAttempt = current
       }
+    }
+    // What came after the last entry of a settled turn stands below its end.
+    if (
+      item.turnId === null &&
+      current !== null &&
+      hiddenAttempt === null &&
+      item.pos > lastOf.get(current)! &&
+      turns.get(current)?.outcome
+    ) {
+      endTurn(current)
+      current = null
     }
     if (hiddenAttempt !== null && item.turnId === hiddenAttempt) continue
     // The person's own command is not the agent's activity.

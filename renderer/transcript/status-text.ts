@@ -1,6 +1,7 @@
 /** The status line in words (T-60): the workbench chose what is said, this only says it. */
 import type { TurnStatus } from '../../preload/contract/session.ts'
 import { durationText } from '../ui/time-text.ts'
+import { doingParts } from './tools.ts'
 
 export type StatusText = {
   words: string
@@ -47,13 +48,15 @@ export function statusText(status: TurnStatus, now: number): StatusText {
             : `Reading the conversation, ${Math.round(status.percent)} %`,
         tone: 'running',
       }
-    case 'tool':
+    case 'tool': {
+      const { verb, subject } = doingParts(status.title)
       return {
-        words: 'Running',
-        subject: status.others > 0 ? `${status.title} and ${status.others} more` : status.title,
+        words: verb,
+        subject: status.others > 0 ? `${subject} and ${status.others} more` : subject,
         since: status.since,
         tone: 'running',
       }
+    }
     case 'working':
       return { words: 'Working', tone: 'running' }
   }

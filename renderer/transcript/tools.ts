@@ -92,11 +92,41 @@ export function toolStateWords({ state, view, code }: ToolItem): string {
   }
 }
 
+/** What a call's title says it does, and on what: `Read` and `src/a.ts`. A title of another shape is all verb. */
+export function titleParts(title: string): { verb: string; subject: string } {
+  const found =
+    /^(Run|Read|Edit|Write|Create|Replace|Delete|Patch|List|Search|Fetch|Find files in|Find|Asked:) (.+)$/s.exec(title)
+  return found ? { verb: found[1]!, subject: found[2]! } : { verb: title, subject: '' }
+}
+
+const doing: Record<string, string> = {
+  Run: 'Running',
+  Read: 'Reading',
+  Edit: 'Editing',
+  Write: 'Writing',
+  Create: 'Creating',
+  Replace: 'Replacing',
+  Delete: 'Deleting',
+  Patch: 'Patching',
+  List: 'Listing',
+  Search: 'Searching',
+  Fetch: 'Fetching',
+  Find: 'Finding',
+  'Find files in': 'Finding files in',
+}
+
+/** The same while it goes on: `Reading` and `src/a.ts`. */
+export function doingParts(title: string): { verb: string; subject: string } {
+  const { verb, subject } = titleParts(title)
+  const words = subject === '' ? undefined : doing[verb]
+  return words ? { verb: words, subject } : { verb: 'Running', subject: title }
+}
+
 /** `Tool call, read file, failed`: the card's accessible name (S-147). */
 export function toolLabel(item: ToolItem): string {
   const words = toolStateWords(item) || 'done'
   const took = item.durationMs === null ? '' : `, ${durationText(item.durationMs)}`
-  return `${item.byPerson ? 'Your command' : 'Tool call'}, ${toolWords(item.name)}, ${item.title}, ${words.toLowerCase()}${took}`
+  return `${item.byPerson ? 'Your command' : 'Tool call'}, ${toolWords(item.name)}, ${titleParts(item.title).subject || item.title}, ${words.toLowerCase()}${took}`
 }
 
 /** A string argument by name; null where the call has no such argument. */

@@ -82,7 +82,8 @@ test.each([
 })
 
 test('T-63 a status with a beginning carries it for the clock', () => {
-  expect(statusText({ kind: 'tool', itemId: 'i', title: 'npm test', since: 7, others: 2 }, 0)).toMatchObject({
+  expect(statusText({ kind: 'tool', itemId: 'i', title: 'Run npm test', since: 7, others: 2 }, 0)).toMatchObject({
+    words: 'Running',
     subject: 'npm test and 2 more',
     since: 7,
   })
@@ -103,7 +104,7 @@ test.each([
 
 describe('tools', () => {
   test('S-147 a card names its tool, what it works on and its state', () => {
-    expect(toolLabel(toolItem('read_file', 'src/a.ts', { state: 'error', durationMs: null }))).toBe(
+    expect(toolLabel(toolItem('read_file', 'Read src/a.ts', { state: 'error', durationMs: null }))).toBe(
       'Tool call, read file, src/a.ts, failed',
     )
     expect(toolLabel(toolItem('mcp__github__list_issues', 'issues'))).toBe(

@@ -38,7 +38,10 @@ export function ApprovalRow({ row: { item } }: { row: RowOf<'approval'> }) {
         <ShieldX {...icon} className="shrink-0" />
       )}
       <span className="shrink-0">{approvalEnds[item.state]}</span>
-      <Shown text={item.request.title} className="min-w-0 truncate font-mono text-12" />
+      <Shown
+        text={item.request.detailKind === 'command' ? item.request.detail.trim().split('\n')[0]! : item.request.title}
+        className="min-w-0 truncate font-mono text-12"
+      />
       {item.feedback && <span className="min-w-0 truncate text-faint">· “{item.feedback}”</span>}
       {open && (
         <Button size="small" variant="ghost" className="ml-auto" onClick={focusPending}>

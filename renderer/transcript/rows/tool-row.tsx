@@ -20,6 +20,7 @@ import {
   argumentsText,
   mcpIcon,
   otherIcon,
+  titleParts,
   toolEnded,
   toolIcons,
   toolKind,
@@ -92,36 +93,19 @@ function ToolMark({ item }: { item: ToolItem }) {
 
 function Title({ item }: { item: ToolItem }) {
   const command = toolKind(item.name) === 'command'
+  const { verb, subject } = titleParts(item.title || toolWords(item.name))
   return (
     <span className="flex min-w-0 items-baseline gap-6">
-      {!command && <span className="shrink-0">{verb(item)}</span>}
-      <Shown
-        text={item.title || toolWords(item.name)}
-        className={classNames('truncate', command ? 'font-mono text-12 text-ink' : 'font-mono text-12 text-muted')}
-      />
+      {!(command && subject) && <Shown text={verb} className={subject ? 'shrink-0' : 'min-w-0 truncate'} />}
+      {subject && (
+        <Shown
+          text={subject}
+          className={classNames('min-w-0 truncate font-mono text-12', command ? 'text-ink' : 'text-muted')}
+        />
+      )}
       {item.byPerson && <span className="shrink-0 text-11 text-faint">yours</span>}
     </span>
   )
-}
-
-const verbs: Record<string, [doing: string, done: string, wanted: string]> = {
-  read_file: ['Reading', 'Read', 'Read'],
-  write_file: ['Writing', 'Wrote', 'Write'],
-  edit_file: ['Editing', 'Edited', 'Edit'],
-  apply_patch: ['Patching', 'Patched', 'Patch'],
-  list_dir: ['Listing', 'Listed', 'List'],
-  find_files: ['Finding', 'Found', 'Find'],
-  grep: ['Searching', 'Searched', 'Search'],
-  web_fetch: ['Fetching', 'Fetched', 'Fetch'],
-  update_plan: ['Planning', 'Planned', 'Plan'],
-  ask_person: ['Asking', 'Asked', 'Ask'],
-  subagent: ['Delegating', 'Delegated', 'Delegate'],
-}
-
-function verb(item: ToolItem): string {
-  const words = verbs[item.name]
-  if (!words) return toolWords(item.name)
-  return item.state === 'ok' ? words[1] : toolEnded(item) ? words[2] : words[0]
 }
 
 function State({ item }: { item: ToolItem }) {
