@@ -91,8 +91,8 @@ describe('ends of turns', () => {
   })
 
   test('what a person runs after a turn ended stands below its end', () => {
-    const after = toolItem('shell', 'Run ls', { byPerson: true, turnId: null })
-    expect(kinds(build([userItem('a'), textItem('b'), after]))).toEqual(['user', 'text', 'turnEnd', 'tool'])
+    const items = [userItem('a'), textItem('b'), toolItem('shell', 'Run ls', { byPerson: true, turnId: null })]
+    expect(kinds(build(items))).toEqual(['user', 'text', 'turnEnd', 'tool'])
   })
 
   test('T-179 a retried turn folds to one line and can be opened', () => {
