@@ -144,7 +144,7 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
   const logFault = (error: unknown, route: string): void => log.error('A request failed', { route, error })
   try {
     const { createWorkbench } = await import('./workbench.ts')
-    const workbench = await createWorkbench({ ...workbenchOptions, home, version, owner: instanceId })
+    const workbench = await createWorkbench({ ...workbenchOptions, home, version, log, owner: instanceId })
     await workbench.start()
 
     let connections: Promise<Connections> | null = null

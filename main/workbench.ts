@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { LatheError } from '../preload/contract/errors.ts'
 import type { WorkbenchEvent } from '../preload/contract/events.ts'
 import type { Rule } from '../preload/contract/items.ts'
-import { settleMs } from '../preload/contract/limits.ts'
+import { commitSlowMs, settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/routes.ts'
 import { contextReport } from './agent/context-report.ts'
 import { systemPrompt } from './agent/system-prompt.ts'
@@ -25,7 +25,7 @@ import { createModels } from './models/models.ts'
 import { Broadcast } from './platform/broadcast.ts'
 import { openConfig } from './platform/config.ts'
 import { secretVariables } from './platform/known-values.ts'
-import { createLog } from './platform/log.ts'
+import type { Log } from './platform/log.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
@@ -34,6 +34,7 @@ import { SettingsStore } from './sessions/settings-store.ts'
 import { Slots } from './sessions/slots.ts'
 import { makeTitle } from './sessions/titling.ts'
 import { runAdmittedTurn } from './sessions/turn-runner.ts'
+import { startUpkeep } from './sessions/upkeep.ts'
 import { Workspaces } from './sessions/workspaces.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { createSecrets, type Keychain } from './storage/secrets.ts'
@@ -55,6 +56,7 @@ export type WorkbenchOptions = {
   owner?: string
   desktop?: Desktop | null
   keychain?: Keychain
+  log: Log
   /** A host that stays makes titles by a model; a command line that ends with its turn takes the first words. */
   lasting?: boolean
 }
@@ -70,9 +72,12 @@ export type Workbench = {
 }
 
 export async function createWorkbench(options: WorkbenchOptions): Promise<Workbench> {
-  const { home, kind, version, lasting = true } = options
+  const { home, kind, version, log, lasting = true } = options
   const now = Date.now
-  const [storage, config] = await Promise.all([openStorage({ home, ...(options.owner === undefined ? {} : { owner: options.owner }) }), openConfig(join(home, 'config.json'))])
+  const [storage, config] = await Promise.all([
+    openStorage({ home, ...(options.owner === undefined ? {} : { owner: options.owner }) }),
+    openConfig(join(home, 'config.json')),
+  ])
   const secrets = createSecrets({ home, keychain: options.keychain })
   const settings = new SettingsStore(storage)
   let rules: Rule[] = []
@@ -81,7 +86,6 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const events = new Broadcast<WorkbenchEvent>(aboutOf)
   const redactions = currentRedaction(secrets)
   await redactions.refresh()
-  const log = createLog({ home, redact: (line) => redactions.get().text(line) })
 
   let providers = readProvidersConfig(config.content)
   config.onChange(() => {
@@ -101,7 +105,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       const { problem } = config
       if (!problem) throw error
       // What is missing may stand in the file that could not be read.
-      throw new LatheError('config.invalid', `${problem.file}, line ${problem.line}: ${problem.message}`, { hint: 'Mend the file, then send the message again.', cause: error })
+      throw new LatheError('config.invalid', `${problem.file}, line ${problem.line}: ${problem.message}`, {
+        hint: 'Mend the file, then send the message again.',
+        cause: error,
+      })
     }
   }
 
@@ -127,13 +134,21 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const program = new SearchProgram({ paths, env: programEnvironment() })
 
   const tools = createTools({
-    paths, states, gate, blobs: storage.blobs, differ, workers, program,
+    paths,
+    states,
+    gate,
+    blobs: storage.blobs,
+    differ,
+    workers,
+    program,
     ownsOutput: async (sessionId, hash) => {
       const { items } = await storage.contextItems(sessionId)
       return items.some((item) => item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash))
     },
     shell: {
-      paths, environment, blobs: storage.blobs,
+      paths,
+      environment,
+      blobs: storage.blobs,
       dataFolder: home,
       spoolFolder: join(home, 'tmp', 'exec'),
       preferredShell: () => settings.get()['exec.shell'],
@@ -142,10 +157,17 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       admitAddress: async () => {},
     },
   })
+  let slowSaving = false
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
 
   const sessions: Sessions = new Sessions({
-    storage,
+    storage: {
+      ...storage,
+      commit: toldWhenSlow(storage.commit, (slow) => {
+        slowSaving = slow
+        events.send(hostChanged())
+      }),
+    },
     settings: () => settings.get(),
     rules: () => rules,
     chooseModel,
@@ -164,12 +186,25 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     afterSettle: (actor) => {
       const { header, items } = actor.published
-      if (!settings.get()['titles.auto'] || header.lastOutcome !== 'completed' || !['default', 'provisional', 'fallback'].includes(header.titleSource)) return
+      if (
+        !settings.get()['titles.auto'] ||
+        header.lastOutcome !== 'completed' ||
+        !['default', 'provisional', 'fallback'].includes(header.titleSource)
+      )
+        return
       if (!lasting || !header.lastTurnId) return
       const model = providers.auxModel ?? actor.published.turns.at(-1)?.model
       if (model === undefined) return
       void makeTitle(items, model, models.forTurn(), actor.id).then(async (titled) => {
-        if (titled) await actor.command({ type: 'title', title: redactions.get().text(titled.title), source: titled.source, rev: header.rev }).catch(() => {})
+        if (titled)
+          await actor
+            .command({
+              type: 'title',
+              title: redactions.get().text(titled.title),
+              source: titled.source,
+              rev: header.rev,
+            })
+            .catch(() => {})
       })
     },
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
@@ -181,9 +216,17 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })
     },
     notify: (actor, effect) => {
-      if (effect.do === 'withdrawNotification') events.send({ type: 'notification.removed', key: `${actor.id}:${effect.itemId}` })
+      if (effect.do === 'withdrawNotification')
+        events.send({ type: 'notification.removed', key: `${actor.id}:${effect.itemId}` })
       else if (!actor.published.header.muted) {
-        events.send({ type: 'notification.put', key: `${actor.id}:${effect.itemId ?? effect.kind}`, sessionId: actor.id, kind: effect.kind, title: actor.published.header.title, ...(effect.itemId === undefined ? {} : { itemId: effect.itemId }) })
+        events.send({
+          type: 'notification.put',
+          key: `${actor.id}:${effect.itemId ?? effect.kind}`,
+          sessionId: actor.id,
+          kind: effect.kind,
+          title: actor.published.header.title,
+          ...(effect.itemId === undefined ? {} : { itemId: effect.itemId }),
+        })
       }
     },
     log: (level, message, fields) => log[level](message, fields),
@@ -192,7 +235,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
   const workspaces = new Workspaces({
     storage,
-    demoSource: fileURLToPath(new URL(import.meta.url.includes('/out/') ? '../../assets/demo-workspace' : '../assets/demo-workspace', import.meta.url)),
+    demoSource: fileURLToPath(
+      new URL(
+        import.meta.url.includes('/out/') ? '../../assets/demo-workspace' : '../assets/demo-workspace',
+        import.meta.url,
+      ),
+    ),
     // Beside the data folder, which no tool may touch.
     demoFolder: `${home}-demo`,
     changed: (workspace) => events.send({ type: 'workspace.changed', workspace }),
@@ -220,22 +268,55 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
   function banner(): string | null {
     const { problem } = config
-    if (storage.condition.kind === 'set_aside') return `The database was damaged and set aside as ${storage.condition.kept}. Lathe began a new one.`
-    if (storage.condition.kind === 'newer') return 'This data folder was written by a newer version of Lathe. It is open for reading only.'
-    return problem ? `${problem.file}, line ${problem.line}: ${problem.message} The last good configuration is used.` : null
+    if (storage.condition.kind === 'set_aside')
+      return `The database was damaged and set aside as ${storage.condition.kept}. Lathe began a new one.`
+    if (storage.condition.kind === 'newer')
+      return 'This data folder was written by a newer version of Lathe. It is open for reading only.'
+    return problem
+      ? `${problem.file}, line ${problem.line}: ${problem.message} The last good configuration is used.`
+      : null
   }
-  const hostChanged = (): WorkbenchEvent => ({ type: 'host.changed', state: 'ready', slowSaving: false, freeDisk: null, banner: banner() })
+  const hostChanged = (): WorkbenchEvent => ({
+    type: 'host.changed',
+    state: 'ready',
+    slowSaving,
+    freeDisk: null,
+    banner: banner(),
+  })
 
   const services: Services = {
-    storage, sessions, settings, workspaces, models, config, secrets, environment, terminals, ownCommands, paths, differ, events,
+    storage,
+    sessions,
+    settings,
+    workspaces,
+    models,
+    config,
+    secrets,
+    environment,
+    terminals,
+    ownCommands,
+    paths,
+    differ,
+    events,
     stopToolCommand: (itemId) => tools.stopCommand(itemId),
     context: {
       report: async (sessionId) => {
         const { header } = await sessions.open(sessionId)
         const { items, turns } = await storage.contextItems(sessionId)
         const registry = tools.registry(settings.get())
-        const prompt = await systemPrompt({ workspace: header.workspace, tools: registry.tools.map((tool) => tool.name), shell: await shellName(header.workspace).catch(() => 'none') })
-        return contextReport({ model: turns.at(-1)?.model ?? header.model, figures: header.context, prompt, tools: registry.tools, items, turns })
+        const prompt = await systemPrompt({
+          workspace: header.workspace,
+          tools: registry.tools.map((tool) => tool.name),
+          shell: await shellName(header.workspace).catch(() => 'none'),
+        })
+        return contextReport({
+          model: turns.at(-1)?.model ?? header.model,
+          figures: header.context,
+          prompt,
+          tools: registry.tools,
+          items,
+          turns,
+        })
       },
     },
     rules: {
@@ -253,11 +334,23 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       platform: process.platform,
       home: homedir(),
       dataFolder: home,
-      capabilities: options.desktop ? ['open_folder_dialog', 'reveal', 'open_external', ...(options.keychain ? (['keychain'] as const) : []), 'windows'] : [],
+      capabilities: options.desktop
+        ? [
+            'open_folder_dialog',
+            'reveal',
+            'open_external',
+            ...(options.keychain ? (['keychain'] as const) : []),
+            'windows',
+          ]
+        : [],
       banner: banner(),
     }),
     now,
   }
+
+  const stopUpkeep = lasting
+    ? startUpkeep({ storage, now, log: (message, fields) => log.warn(message, fields) })
+    : () => {}
 
   let disposing: Promise<void> | null = null
   return {
@@ -265,25 +358,49 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ...sessionAnswers(services),
       ...listAnswers(services),
       ...workbenchAnswers(services),
-      ...fileAnswers({ paths, program, knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path) }),
+      ...fileAnswers({
+        paths,
+        program,
+        knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path),
+      }),
     },
     sessions,
     storage,
     start: async () => {
-      await settleOpenIntents(intents).catch((error: unknown) => log.error('Open file intents could not be settled', { error: String(error) }))
+      await settleOpenIntents(intents).catch((error: unknown) =>
+        log.error('Open file intents could not be settled', { error: String(error) }),
+      )
       await sessions.recoverAll()
     },
     dispose: () =>
       (disposing ??= (async () => {
+        stopUpkeep()
         await sessions.close(settleMs)
         await Promise.all(terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})))
         await endAllProcesses()
         await fileStates.flush()
         await workers.dispose()
         config.dispose()
-        await log.flush()
         await storage.close()
       })()),
+  }
+}
+
+/** Tells when a commit has taken 5 s, and when it is over (S-18). */
+function toldWhenSlow(commit: Storage['commit'], tell: (slow: boolean) => void): Storage['commit'] {
+  let slow = 0
+  return async (write) => {
+    let counted = false
+    const timer = setTimeout(() => {
+      counted = true
+      if (++slow === 1) tell(true)
+    }, commitSlowMs)
+    try {
+      await commit(write)
+    } finally {
+      clearTimeout(timer)
+      if (counted && --slow === 0) tell(false)
+    }
   }
 }
 
@@ -310,13 +427,17 @@ function aboutOf(event: WorkbenchEvent): string {
 
 /** Variables that hold the keys of configured providers: no child process gets them (X-106). */
 function keyVariables(providers: ProvidersConfig): string[] {
-  return [...providers.providers.values()].flatMap((provider) => [provider.apiKeyEnv, provider.usualKeyEnv].filter((name) => name !== undefined))
+  return [...providers.providers.values()].flatMap((provider) =>
+    [provider.apiKeyEnv, provider.usualKeyEnv].filter((name) => name !== undefined),
+  )
 }
 
 /** What ripgrep and git get of the host's environment: where programs and the person's own ignore files are. */
 function programEnvironment(): Record<string, string> {
   const wanted = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA', 'SystemRoot', 'LANG']
-  return Object.fromEntries(wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])))
+  return Object.fromEntries(
+    wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])),
+  )
 }
 
 function names(value: unknown): string[] {
@@ -324,13 +445,27 @@ function names(value: unknown): string[] {
 }
 
 /** The redaction of everything known to be secret now: variables of the environment, stored keys. */
-function currentRedaction(secrets: { list(): Promise<string[]>; get(name: string): Promise<string | null> }): { get(): Redaction; refresh(): Promise<void> } {
+function currentRedaction(secrets: { list(): Promise<string[]>; get(name: string): Promise<string | null> }): {
+  get(): Redaction
+  refresh(): Promise<void>
+} {
   let redaction = createRedaction({ known: secretVariables(process.env), loose: false })
   return {
     get: () => redaction,
     refresh: async () => {
-      const stored = await Promise.all((await secrets.list().catch(() => [])).map(async (name) => ({ name, value: await secrets.get(name).catch(() => null) })))
-      redaction = createRedaction({ known: [...secretVariables(process.env), ...stored.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]))], loose: false })
+      const stored = await Promise.all(
+        (await secrets.list().catch(() => [])).map(async (name) => ({
+          name,
+          value: await secrets.get(name).catch(() => null),
+        })),
+      )
+      redaction = createRedaction({
+        known: [
+          ...secretVariables(process.env),
+          ...stored.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }])),
+        ],
+        loose: false,
+      })
     },
   }
 }

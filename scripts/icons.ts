@@ -16,7 +16,7 @@ async function render(page: Page, svg: string, size: number): Promise<Buffer> {
   await page.setContent(
     `<body style="margin:0"><img src="${address}" width="${size}" height="${size}" style="display:block">`,
   )
-  await page.locator('img').evaluate((image: { decode(): Promise<void> }) => image.decode())
+  await page.locator('img').evaluate((image) => (image as unknown as { decode(): Promise<void> }).decode())
   return page.screenshot({ omitBackground: true })
 }
 

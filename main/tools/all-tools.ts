@@ -36,7 +36,7 @@ export type Tools = {
   /** The tools of one turn. */
   registry(settings: Settings): Registry
   /** Ends the command of one call; false where it is not running. */
-  stopCommand(callId: string): Promise<boolean>
+  stopCommand(callId: string): boolean
 }
 
 export function createTools(deps: ToolsDeps): Tools {

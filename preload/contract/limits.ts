@@ -4,15 +4,12 @@ export const messageBytesMax = 1024 * 1024
 export const steersPendingMax = 20
 export const steersPerBoundaryMax = 10
 export const followUpsMax = 50
-export const completionKeysMax = 1000
 
 export const sliceItems = 80
 export const sliceItemsMax = 400
 export const itemTextBytesMax = 64 * 1024
-export const bodyPageBytes = 256 * 1024
 export const listPage = 100
 export const listPageMax = 500
-export const eventBytesMax = 256 * 1024
 export const deltaIntervalMs = 16
 
 export const drainMs = 5_000
@@ -26,8 +23,6 @@ export const commitTimeoutMs = 30_000
 export const repliesKeptMs = 5 * 60_000
 export const repliesKeptMax = 256
 export const idleActorsMax = 64
-export const turnsConcurrentMax = 8
-export const stepsMax = 200
 export const stepsBackgroundMax = 50
 export const outputContinuationsMax = 3
 export const recoveriesContinuedMax = 3

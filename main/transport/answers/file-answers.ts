@@ -44,7 +44,13 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
       list: async ({ workspace, path }) => {
         const folder = await resolve(workspace, path === '' ? '.' : path)
         const { entries } = await listFolder(folder)
-        return entries.map(({ name, kind, bytes, ignored }) => ({ name, path: path === '' ? name : `${path}/${name}`, kind, bytes, ignored }))
+        return entries.map(({ name, kind, bytes, ignored }) => ({
+          name,
+          path: path === '' ? name : `${path}/${name}`,
+          kind,
+          bytes,
+          ignored,
+        }))
       },
       read: async ({ workspace, path }) => {
         const file = await viewFile(await resolve(workspace, path), viewedBytesMax)
@@ -62,7 +68,10 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
 
 /** Bytes of a workspace's file as it is now; null where there is none. */
 export async function currentBytes(paths: Paths, workspace: string, path: string): Promise<Uint8Array | null> {
-  const found = await paths.resolve({ sessionId: 'window', workspace, extraFolders: [] }, path.startsWith('/') ? path : join(workspace, path))
+  const found = await paths.resolve(
+    { sessionId: 'window', workspace, extraFolders: [] },
+    path.startsWith('/') ? path : join(workspace, path),
+  )
   if (found.kind !== 'file') return null
   const handle = await openChecked(found)
   try {

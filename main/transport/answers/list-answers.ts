@@ -2,6 +2,7 @@
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { listPage } from '../../../preload/contract/limits.ts'
 import { exportSession } from '../../sessions/export.ts'
+import { wholeItems } from '../../sessions/whole-session.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -11,9 +12,13 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
   const { sessions, storage } = services
   return {
     sessions: {
-      list: ({ before, limit, workspace, archived, text }) => storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
-      create: async ({ workspace, model, approvalMode }) => ({ sessionId: sessions.create({ workspace, model, approvalMode }).id }),
-      rename: ({ sessionId, title, ifRev }) => sessions.command(sessionId, { type: 'rename', title, ...(ifRev === undefined ? {} : { ifRev }) }),
+      list: ({ before, limit, workspace, archived, text }) =>
+        storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
+      create: async ({ workspace, model, approvalMode }) => ({
+        sessionId: sessions.create({ workspace, model, approvalMode }).id,
+      }),
+      rename: ({ sessionId, title, ifRev }) =>
+        sessions.command(sessionId, { type: 'rename', title, ...(ifRev === undefined ? {} : { ifRev }) }),
       pin: ({ sessionId, pinned }) => sessions.command(sessionId, { type: 'pin', pinned }),
       archive: ({ sessionId, archived }) => sessions.command(sessionId, { type: 'archive', archived }),
       delete: async ({ sessionId }) => {
@@ -21,11 +26,12 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
         return ok
       },
       restore: ({ sessionId }) => sessions.command(sessionId, { type: 'restore' }),
-      markRead: ({ sessionId, seq, unread }) => sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
+      markRead: ({ sessionId, seq, unread }) =>
+        sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
       search: ({ query, limit }) => storage.search(query, limit ?? 20),
       export: async ({ sessionId, format }) => {
         const { header } = await sessions.open(sessionId)
-        const { items, turns } = await storage.contextItems(sessionId)
+        const [items, { turns }] = await Promise.all([wholeItems(storage, sessionId), storage.contextItems(sessionId)])
         const exported = exportSession({ header, items, turns }, format)
         if (!exported) throw new LatheError('request.invalid', `There is no export format "${format}".`)
         return exported

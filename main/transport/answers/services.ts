@@ -28,7 +28,7 @@ export type Services = {
   terminals: Terminals
   ownCommands: OwnCommands
   /** Ends the command of a tool call; false where none of it runs. */
-  stopToolCommand(itemId: string): Promise<boolean>
+  stopToolCommand(itemId: string): boolean
   context: { report(sessionId: string): Promise<ContextReport> }
   paths: Paths
   differ: Differ

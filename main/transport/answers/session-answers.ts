@@ -7,7 +7,9 @@ import type { Services } from './services.ts'
 
 const ok = { ok: true } as const
 
-export function sessionAnswers(services: Services): Pick<Handlers, 'session' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
+export function sessionAnswers(
+  services: Services,
+): Pick<Handlers, 'session' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
   const { sessions, storage } = services
   return {
     session: {
@@ -17,7 +19,8 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
         const slice = await storage.items(sessionId, { around, limit: sliceItems })
         return { ...view, items: slice.items, itemsBefore: slice.before }
       },
-      events: ({ sessionId, after, journalId }, client) => sessions.events(sessionId, after, journalId, client.signal ?? new AbortController().signal),
+      events: ({ sessionId, after, journalId }, client) =>
+        sessions.events(sessionId, after, journalId, client.signal ?? new AbortController().signal),
       items: ({ sessionId, limit, ...where }) =>
         storage.items(sessionId, {
           ...(where.before === undefined ? {} : { before: where.before }),
@@ -30,10 +33,13 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
         if (!item) throw new LatheError('request.invalid', 'There is no such item in this session.')
         return item
       },
-      submit: ({ sessionId, ...submission }, client) => sessions.submit(sessionId, { ...submission, attendance: client.attendance }),
+      submit: ({ sessionId, ...submission }, client) =>
+        sessions.submit(sessionId, { ...submission, attendance: client.attendance }),
       stop: ({ sessionId, turnId, reason = 'person' }) => sessions.command(sessionId, { type: 'stop', turnId, reason }),
-      retry: ({ sessionId, requestId, turnId, model }, client) => sessions.retry(sessionId, requestId, turnId, model, client.attendance),
-      continue: ({ sessionId, requestId, turnId }, client) => sessions.continue(sessionId, requestId, turnId, client.attendance),
+      retry: ({ sessionId, requestId, turnId, model }, client) =>
+        sessions.retry(sessionId, requestId, turnId, model, client.attendance),
+      continue: ({ sessionId, requestId, turnId }, client) =>
+        sessions.continue(sessionId, requestId, turnId, client.attendance),
       settings: async ({ sessionId, requestId: _, model, effort, approvalMode, forApproval }) => {
         // Resolved first: if that fails nothing is stored and the error lists the valid names (M-24).
         const canonical = model === undefined || model === null ? model : services.models.choose(model).model
@@ -64,7 +70,7 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
         return { itemId }
       },
       stopCommand: async ({ itemId }) => {
-        if (!services.ownCommands.stop(itemId) && !(await services.stopToolCommand(itemId))) {
+        if (!services.ownCommands.stop(itemId) && !services.stopToolCommand(itemId)) {
           throw new LatheError('exec.not_found', 'This command is no longer running.')
         }
         return ok
@@ -72,14 +78,24 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
     },
     steers: {
       add: ({ sessionId, turnId, requestId, text, attachments }) =>
-        sessions.command(sessionId, { type: 'steer.add', turnId, requestId, fingerprint: sessions.fingerprint({ action: 'steer', turnId, text }), text, attachments }),
-      edit: ({ sessionId, steerId, text, attachments }) => sessions.command(sessionId, { type: 'steer.edit', steerId, text, attachments }),
+        sessions.command(sessionId, {
+          type: 'steer.add',
+          turnId,
+          requestId,
+          fingerprint: sessions.fingerprint({ action: 'steer', turnId, text }),
+          text,
+          attachments,
+        }),
+      edit: ({ sessionId, steerId, text, attachments }) =>
+        sessions.command(sessionId, { type: 'steer.edit', steerId, text, attachments }),
       withdraw: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.withdraw', steerId }),
       sendNow: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.sendNow', steerId }),
     },
     followUps: {
-      add: ({ sessionId, text, attachments }) => sessions.command(sessionId, { type: 'followUp.add', text, attachments }),
-      edit: ({ sessionId, id, revision, text, attachments }) => sessions.command(sessionId, { type: 'followUp.edit', id, revision, text, attachments }),
+      add: ({ sessionId, text, attachments }) =>
+        sessions.command(sessionId, { type: 'followUp.add', text, attachments }),
+      edit: ({ sessionId, id, revision, text, attachments }) =>
+        sessions.command(sessionId, { type: 'followUp.edit', id, revision, text, attachments }),
       move: ({ sessionId, id, before }) => sessions.command(sessionId, { type: 'followUp.move', id, before }),
       remove: ({ sessionId, id }) => sessions.command(sessionId, { type: 'followUp.remove', id }),
       clear: ({ sessionId }) => sessions.command(sessionId, { type: 'followUp.clear' }),
@@ -94,7 +110,13 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
     },
     approvals: {
       answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }) =>
-        sessions.answerApproval(sessionId, { approvalId, argsHash, decision, scope: scope ?? 'workspace', ...(feedback === undefined ? {} : { feedback }) }),
+        sessions.answerApproval(sessionId, {
+          approvalId,
+          argsHash,
+          decision,
+          scope: scope ?? 'workspace',
+          ...(feedback === undefined ? {} : { feedback }),
+        }),
       rules: async () => [...services.rules.list()],
       removeRule: async ({ id }) => {
         await services.rules.remove(id)
@@ -103,10 +125,18 @@ export function sessionAnswers(services: Services): Pick<Handlers, 'session' | '
     },
     questions: {
       answer: ({ sessionId, questionId, choices, text, secret, declined }) =>
-        sessions.command(sessionId, { type: 'question.answer', questionId, choices: choices ?? [], text: text ?? null, secret: secret ?? null, declined: declined ?? false }),
+        sessions.command(sessionId, {
+          type: 'question.answer',
+          questionId,
+          choices: choices ?? [],
+          text: text ?? null,
+          secret: secret ?? null,
+          declined: declined ?? false,
+        }),
     },
     recovery: {
-      continue: ({ sessionId, requestId, recoveryId }, client) => sessions.continueRecovery(sessionId, requestId, recoveryId, client.attendance),
+      continue: ({ sessionId, requestId, recoveryId }, client) =>
+        sessions.continueRecovery(sessionId, requestId, recoveryId, client.attendance),
       dismiss: ({ sessionId, recoveryId }) => sessions.command(sessionId, { type: 'recovery.dismiss', recoveryId }),
     },
   }

@@ -27,22 +27,37 @@ export class Uploads {
     upload.at = Date.now()
     if (upload.bytes > this.bytesMax) {
       this.open.delete(uploadId)
-      throw new LatheError('attachment.rejected', `${name} is larger than ${this.bytesMax / 1024 / 1024} MiB.`, { data: { files: [{ name, reason: 'too_large' }] } })
+      throw new LatheError('attachment.rejected', `${name} is larger than ${this.bytesMax / 1024 / 1024} MiB.`, {
+        data: { files: [{ name, reason: 'too_large' }] },
+      })
     }
     upload.parts.push(bytes)
     if (!last) return { attachment: null }
     this.open.delete(uploadId)
     const whole = Buffer.concat(upload.parts)
     const hash = await this.blobs.put(whole)
-    return { attachment: { name: safeName(name), mediaType: mediaType || 'application/octet-stream', bytes: whole.length, hash } }
+    return {
+      attachment: {
+        name: safeName(name),
+        mediaType: mediaType || 'application/octet-stream',
+        bytes: whole.length,
+        hash,
+      },
+    }
   }
 
   private upload(uploadId: string, part: number): Upload {
     const known = this.open.get(uploadId)
     if (known && known.parts.length === part) return known
-    if (known || part !== 0) throw new LatheError('request.invalid', 'The parts of this upload came out of order.', { hint: 'Attach the file again.' })
+    if (known || part !== 0)
+      throw new LatheError('request.invalid', 'The parts of this upload came out of order.', {
+        hint: 'Attach the file again.',
+      })
     for (const [id, upload] of this.open) if (Date.now() - upload.at > staleMs) this.open.delete(id)
-    if (this.open.size >= uploadsMax) throw new LatheError('attachment.rejected', 'Too many files are being attached at once.', { hint: 'Wait for the others.' })
+    if (this.open.size >= uploadsMax)
+      throw new LatheError('attachment.rejected', 'Too many files are being attached at once.', {
+        hint: 'Wait for the others.',
+      })
     const upload: Upload = { parts: [], bytes: 0, at: Date.now() }
     this.open.set(uploadId, upload)
     return upload

@@ -14,7 +14,9 @@ import { Uploads } from './uploads.ts'
 const ok = { ok: true } as const
 const never = () => new AbortController().signal
 
-export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'changes' | 'models' | 'terminals'> {
+export function workbenchAnswers(
+  services: Services,
+): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'changes' | 'models' | 'terminals'> {
   const { storage, settings, workspaces, models, terminals, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
@@ -47,7 +49,8 @@ export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 's
       forget: async ({ path }) => (await workspaces.forget(path), ok),
       locate: async ({ path, to }) => {
         const { workspace, sessionIds } = await workspaces.locate(path, to)
-        for (const id of sessionIds) await services.sessions.command(id, { type: 'workspace.moved', to: workspace.path })
+        for (const id of sessionIds)
+          await services.sessions.command(id, { type: 'workspace.moved', to: workspace.path })
         return workspace
       },
       browse: ({ path }) => workspaces.browse(path),
@@ -64,13 +67,20 @@ export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 's
       diff: ({ sessionId, changeId }, client) => changeDiff(services, sessionId, changeId, client.signal),
     },
     models: {
-      list: async ({ refresh }, client) => (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map(providerEntry),
+      list: async ({ refresh }, client) =>
+        (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map(providerEntry),
       probe: (_, client) => models.probe(client.signal ?? never()),
       test: ({ provider }, client) => models.test(provider, null, client.signal ?? never()),
       putProvider: async ({ requestId: _, id, kind, baseUrl, apiKeyEnv, models: names }) => {
         await services.config.update((content) => {
           const providers = record(content['providers'])
-          const entry = { ...record(providers[id]), kind, ...(baseUrl === undefined ? {} : { baseUrl }), ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }), ...(names === undefined ? {} : { models: names }) }
+          const entry = {
+            ...record(providers[id]),
+            kind,
+            ...(baseUrl === undefined ? {} : { baseUrl }),
+            ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+            ...(names === undefined ? {} : { models: names }),
+          }
           return { ...content, providers: { ...providers, [id]: entry } }
         })
         events.send({ type: 'models.changed' })
@@ -94,7 +104,8 @@ export function workbenchAnswers(services: Services): Pick<Handlers, 'host' | 's
     terminals: {
       list: async () => terminals.list(),
       open: ({ workspace, cols, rows }) => terminals.open({ workspace, cols, rows }),
-      attach: ({ id, after }, client) => terminals.attach(id, { ...(after === undefined ? {} : { after }), signal: client.signal ?? never() }),
+      attach: ({ id, after }, client) =>
+        terminals.attach(id, { ...(after === undefined ? {} : { after }), signal: client.signal ?? never() }),
       input: async ({ id, data }) => (terminals.input(id, data), ok),
       resize: async ({ id, cols, rows }) => (terminals.resize(id, cols, rows), ok),
       rename: async ({ id, title }) => (terminals.rename(id, title), ok),
@@ -110,15 +121,26 @@ function desktop(services: Services) {
 
 /** The attachment of this session with that body; null where it has none (S-117). */
 async function attachmentOf(services: Services, sessionId: string, hash: string): Promise<Attachment | null> {
-  const among = (items: readonly Item[]) => items.flatMap((item) => (item.kind === 'user' ? item.attachments : [])).find((one) => one.hash === hash)
+  const among = (items: readonly Item[]) =>
+    items.flatMap((item) => (item.kind === 'user' ? item.attachments : [])).find((one) => one.hash === hash)
   const actor = await services.sessions.actor(sessionId)
   const { items, header, turn } = actor.published
   const waiting = [...header.queue.followUps, ...(turn?.steers ?? [])].flatMap((one) => one.attachments)
   const draft = (await services.storage.draft(sessionId))?.attachments ?? []
-  return among(items) ?? [...waiting, ...draft].find((one) => one.hash === hash) ?? among((await services.storage.contextItems(sessionId)).items) ?? null
+  return (
+    among(items) ??
+    [...waiting, ...draft].find((one) => one.hash === hash) ??
+    among((await services.storage.contextItems(sessionId)).items) ??
+    null
+  )
 }
 
-async function changeDiff(services: Services, sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
+async function changeDiff(
+  services: Services,
+  sessionId: string,
+  changeId: string,
+  signal: AbortSignal | undefined,
+): Promise<ChangeDiff> {
   const change = await services.storage.change(sessionId, changeId)
   if (!change) throw new LatheError('request.invalid', 'There is no such change in this session.')
   const body = (hash: string | null) => (hash === null ? null : services.storage.blobs.get(hash).catch(() => null))
@@ -132,7 +154,10 @@ async function changeDiff(services: Services, sessionId: string, changeId: strin
     path: change.path,
     kind: change.kind,
     binary: diff.binary,
-    patch: diff.hunks === null ? null : patchText(change.path, diff.hunks, { before: before !== null, after: after !== null }),
+    patch:
+      diff.hunks === null
+        ? null
+        : patchText(change.path, diff.hunks, { before: before !== null, after: after !== null }),
     before: diff.hunks === null ? null : text(before),
     after: diff.hunks === null ? null : text(after),
     added: diff.added,
@@ -143,7 +168,14 @@ async function changeDiff(services: Services, sessionId: string, changeId: strin
 }
 
 function providerEntry(provider: ProviderState): ProviderEntry {
-  return { ...provider, models: provider.models.map((model) => ({ ...model, provider: provider.id, price: model.price ? { input: model.price.input, output: model.price.output } : null })) }
+  return {
+    ...provider,
+    models: provider.models.map((model) => ({
+      ...model,
+      provider: provider.id,
+      price: model.price ? { input: model.price.input, output: model.price.output } : null,
+    })),
+  }
 }
 
 function record(value: unknown): Record<string, unknown> {

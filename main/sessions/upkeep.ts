@@ -1,0 +1,29 @@
+/** What a lasting host tidies beside all turns: settled deltas, erased sessions, bodies nobody names (T-57, S-21, S-23). */
+import { deletedKeptDays, deltasPrunableAfterMs } from '../../preload/contract/limits.ts'
+import type { Storage } from '../storage/storage.ts'
+
+const everyMs = 10 * 60_000
+const blobsKeptMs = 24 * 3_600_000
+const dayMs = 24 * 3_600_000
+
+export type UpkeepPorts = {
+  storage: Pick<Storage, 'pruneDeltas' | 'deletedBefore' | 'erase' | 'sweepBlobs'>
+  now(): number
+  log(message: string, fields: Record<string, unknown>): void
+}
+
+/** Begins the rounds; answers the function that ends them. A failing round is logged and the next one tries again. */
+export function startUpkeep(ports: UpkeepPorts): () => void {
+  const timer = setInterval(() => {
+    void tidy(ports).catch((error: unknown) => ports.log('Upkeep failed', { error: String(error) }))
+  }, everyMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+export async function tidy({ storage, now }: UpkeepPorts): Promise<void> {
+  const at = now()
+  await storage.pruneDeltas(at - deltasPrunableAfterMs)
+  for (const sessionId of await storage.deletedBefore(at - deletedKeptDays * dayMs)) await storage.erase(sessionId, at)
+  await storage.sweepBlobs(at - blobsKeptMs)
+}
