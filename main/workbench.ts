@@ -436,7 +436,7 @@ function keyVariables(providers: ProvidersConfig): string[] {
 function programEnvironment(): Record<string, string> {
   const wanted = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA', 'SystemRoot', 'LANG']
   return Object.fromEntries(
-    wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]])),
+    wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   )
 }
 

@@ -75,6 +75,8 @@ export type ToolContext = {
   setPlan(plan: Plan): void
 }
 
+// A registry holds tools of every input, so the parameter must be bivariant here.
+// oxlint-disable-next-line typescript/no-explicit-any
 export type Tool<Input = any> = {
   name: string
   description: string

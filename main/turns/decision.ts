@@ -44,7 +44,7 @@ export class Decision {
   }
 
   emit(draft: EventDraft): void {
-    const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now } as StoredEvent
+    const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now }
     this.events.push(event)
     this.state = { ...this.state, stored: true, view: foldEvent(this.state.view, event) }
     const itemId = event.type === 'item.put' ? event.item.id : event.type === 'item.patch' ? event.itemId : null
@@ -106,7 +106,7 @@ export class Decision {
       stepId: this.state.turn?.stepId ?? null,
       ...item,
       turnId,
-    } as Item
+    }
     const after = this.state.view.items.at(-1)?.id ?? null
     this.change({ lastPos: pos })
     this.emit({ type: 'item.put', ...(turnId === null ? {} : { turnId }), item: whole, after })

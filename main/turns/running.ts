@@ -69,7 +69,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
     }
     case 'toolProgress': {
       const item = decision.item(report.itemId, 'tool')
-      if (item?.state === 'running') decision.patch(item, { progress: report.progress as never })
+      if (item?.state === 'running') decision.patch(item, { progress: report.progress })
       return null
     }
     case 'toolEnded':

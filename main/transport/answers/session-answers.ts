@@ -40,7 +40,7 @@ export function sessionAnswers(
         sessions.retry(sessionId, requestId, turnId, model, client.attendance),
       continue: ({ sessionId, requestId, turnId }, client) =>
         sessions.continue(sessionId, requestId, turnId, client.attendance),
-      settings: async ({ sessionId, requestId: _, model, effort, approvalMode, forApproval }) => {
+      settings: async ({ sessionId, model, effort, approvalMode, forApproval }) => {
         // Resolved first: if that fails nothing is stored and the error lists the valid names (M-24).
         const canonical = model === undefined || model === null ? model : services.models.choose(model).model
         return sessions.command(sessionId, {

@@ -71,7 +71,7 @@ export function workbenchAnswers(
         (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map(providerEntry),
       probe: (_, client) => models.probe(client.signal ?? never()),
       test: ({ provider }, client) => models.test(provider, null, client.signal ?? never()),
-      putProvider: async ({ requestId: _, id, kind, baseUrl, apiKeyEnv, models: names }) => {
+      putProvider: async ({ id, kind, baseUrl, apiKeyEnv, models: names }) => {
         await services.config.update((content) => {
           const providers = record(content['providers'])
           const entry = {
