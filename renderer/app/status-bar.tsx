@@ -75,6 +75,8 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
   const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useSetting('model')
+  // Without a choice the configuration's own default answers, as it did last.
+  const last = useView(sessionId, ({ turns }) => turns.at(-1)?.model ?? null, null)
   const controller = useSessionController(sessionId)
   return (
     <>
@@ -96,13 +98,14 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
           choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, ...approvalModes[value] }))}
         />
       </DropdownMenu>
-      <ModelSlot model={chosen ?? fallback} />
+      <ModelSlot model={chosen ?? fallback ?? last} />
     </>
   )
 }
 
 function ModelSlot({ model }: { model: string | null }): ReactNode {
   const providers = useWorkbench((state) => state.providers)
+  const none = providers.every(({ models }) => models.length === 0)
   return (
     <button
       type="button"
@@ -110,7 +113,9 @@ function ModelSlot({ model }: { model: string | null }): ReactNode {
       onClick={() => showDialog({ kind: 'models' })}
       title={model ?? 'Choose a model'}
     >
-      <span className="max-w-200 truncate">{model ? modelLabel(providers, model) : 'No model'}</span>
+      <span className="max-w-200 truncate">
+        {model ? modelLabel(providers, model) : none ? 'No model' : 'Default model'}
+      </span>
     </button>
   )
 }

@@ -35,6 +35,7 @@ export function TitleBar({ sessionId }: { sessionId: string | null }) {
         inspector && docked ? 'pr-8' : rightEdge,
       )}
     >
+      <h1 className="sr-only">Lathe</h1>
       {(!list || !docked) && (
         <>
           <PaneToggle pane="list" shown={list} icon={frame === 'narrow' ? Menu : PanelLeft} />
@@ -42,7 +43,7 @@ export function TitleBar({ sessionId }: { sessionId: string | null }) {
         </>
       )}
       {sessionId === null ? (
-        <h1 className="px-4 text-13 font-medium">Welcome</h1>
+        <h2 className="px-4 text-13 font-medium">Welcome</h2>
       ) : (
         <SessionTitle key={sessionId} sessionId={sessionId} />
       )}
@@ -96,7 +97,7 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
     )
   return (
     <>
-      <h1 className="flex min-w-0 items-baseline gap-8 px-4">
+      <h2 className="flex min-w-0 items-baseline gap-8 px-4">
         <span
           className="truncate text-13 font-medium [app-region:no-drag]"
           title={entry ? `${shownText(title)} (double-click to rename)` : undefined}
@@ -107,7 +108,7 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
         <span className="max-w-[40%] shrink truncate text-12 text-faint max-narrow:hidden" title={workspace}>
           <bdi>{shownText(folder)}</bdi>
         </span>
-      </h1>
+      </h2>
       {entry && (
         <DropdownMenu trigger={<IconButton icon={Ellipsis} label="Session menu" size="small" />}>
           <SessionMenu entry={entry} place="title" Item={DropdownMenuItem} Separator={DropdownMenuSeparator} />

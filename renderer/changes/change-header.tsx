@@ -1,4 +1,4 @@
-import { ChevronRight, FileSymlink } from 'lucide-react'
+import { ChevronRight, FileSymlink, SquareTerminal } from 'lucide-react'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { openFile } from '../state/window-store.ts'
@@ -43,13 +43,13 @@ export function Counts({ added, removed }: { added: number | null; removed: numb
   )
 }
 
-/** The end of a path stays readable: folders give way first. */
+/** The end of a path stays readable: folders give way first, and much faster. */
 export function PathText({ path, className }: { path: string; className?: string }) {
   const cut = path.lastIndexOf('/') + 1
   return (
     <bdi className={classNames('flex min-w-0 text-12', className)} title={shownText(path)}>
-      {cut > 0 && <span className="truncate text-faint">{shownText(path.slice(0, cut))}</span>}
-      <span className="shrink-0 truncate text-ink">{shownText(path.slice(cut))}</span>
+      {cut > 0 && <span className="min-w-0 shrink-[1000] truncate text-faint">{shownText(path.slice(0, cut))}</span>}
+      <span className="min-w-0 truncate text-ink">{shownText(path.slice(cut))}</span>
     </bdi>
   )
 }
@@ -116,9 +116,21 @@ export function ChangeHeader({
           Not loaded. Try again
         </button>
       )}
-      {note && <span className="truncate text-11 text-muted">{shownText(note)}</span>}
+      {note && (
+        <span className="min-w-0 shrink-[3] truncate text-11 text-muted" title={shownText(note)}>
+          {shownText(note)}
+        </span>
+      )}
       {loaded?.state === 'ready' && loaded.diff.changedSince && <Badge tone="needs">Changed since</Badge>}
-      {change.by === 'command' && <Badge>by a command</Badge>}
+      {change.by === 'command' && (
+        <SquareTerminal
+          size={12}
+          strokeWidth={1.75}
+          role="img"
+          aria-label="Changed by a command"
+          className="shrink-0 text-faint"
+        />
+      )}
       <Counts added={change.added} removed={change.removed} />
       {change.kind !== 'deleted' && (
         <IconButton

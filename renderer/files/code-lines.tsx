@@ -74,7 +74,10 @@ export function CodeLinesView({
         {virtual.getVirtualItems().map(({ index, start, size }) => (
           <div
             key={index}
-            className={classNames('absolute inset-x-0 top-0 flex leading-20', marked === index + 1 && 'bg-match')}
+            className={classNames(
+              'absolute inset-x-0 top-0 flex leading-20',
+              marked === index + 1 && 'bg-selected shadow-[inset_2px_0_0_var(--accent)]',
+            )}
             style={{ height: size, lineHeight: `${size}px`, transform: `translateY(${start}px)` }}
           >
             <span

@@ -159,13 +159,11 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
   }, [zoom])
 
   const pasteFromMenu = useCallback(() => {
-    navigator.clipboard
-      .readText()
-      .then(paste, () =>
-        toast.note('Lathe may not read the clipboard here', {
-          detail: `Paste with ${commandKeys('terminal.paste') ?? 'the keyboard'} instead.`,
-        }),
-      )
+    navigator.clipboard.readText().then(paste, () =>
+      toast.note('Lathe may not read the clipboard here', {
+        detail: `Paste with ${commandKeys('terminal.paste') ?? 'the keyboard'} instead.`,
+      }),
+    )
   }, [paste])
   const send = useCallback(() => {
     const { sessionId } = useWindow.getState()
