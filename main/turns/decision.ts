@@ -95,12 +95,12 @@ export class Decision {
   ): void {
     const turnId = item.turnId === undefined ? (this.state.turn?.id ?? null) : item.turnId
     const pos = this.state.lastPos + 1
-    const whole = {
+    const whole: Item = {
       pos,
       createdAt: this.now,
       endedAt: null,
-      status: 'live',
-      source: 'agent',
+      status: 'live' as const,
+      source: 'agent' as const,
       contextual: true,
       visible: true,
       stepId: this.state.turn?.stepId ?? null,
