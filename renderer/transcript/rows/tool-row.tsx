@@ -92,16 +92,17 @@ function ToolMark({ item }: { item: ToolItem }) {
 }
 
 function Title({ item }: { item: ToolItem }) {
-  const command = toolKind(item.name) === 'command'
   const { verb, subject } = titleParts(item.title || toolWords(item.name))
+  const command = toolKind(item.name) === 'command' ? subject || verb : null
   return (
     <span className="flex min-w-0 items-baseline gap-6">
-      {!(command && subject) && <Shown text={verb} className={subject ? 'shrink-0' : 'min-w-0 truncate'} />}
-      {subject && (
-        <Shown
-          text={subject}
-          className={classNames('min-w-0 truncate font-mono text-12', command ? 'text-ink' : 'text-muted')}
-        />
+      {command !== null ? (
+        <Shown text={command} className="min-w-0 truncate font-mono text-12 text-ink" />
+      ) : (
+        <>
+          <Shown text={verb} className={subject ? 'shrink-0' : 'min-w-0 truncate'} />
+          {subject && <Shown text={subject} className="min-w-0 truncate font-mono text-12 text-muted" />}
+        </>
       )}
       {item.byPerson && <span className="shrink-0 text-11 text-faint">yours</span>}
     </span>
