@@ -233,11 +233,11 @@ async function request(
       case 'text':
         append(step, 'text', event.delta)
         step.text += event.delta
-        show.push('text', event.delta)
+        show.push('text', event.delta, event.deltas)
         break
       case 'reasoning':
         append(step, 'reasoning', event.delta)
-        show.push('reasoning', event.delta)
+        show.push('reasoning', event.delta, event.deltas)
         break
       case 'carrier': {
         const reasoning = step.parts.findLast((part) => part.type === 'reasoning')
@@ -334,12 +334,12 @@ class Shown {
     this.tally = tally
   }
 
-  push(channel: 'text' | 'reasoning', delta: string): void {
+  push(channel: 'text' | 'reasoning', delta: string, deltas: number): void {
     const { port } = this.input
     if (channel !== this.channel) this.end()
     this.channel = channel
     this.redaction ??= this.input.redaction.stream()
-    this.tally.delta(port.now())
+    this.tally.streamed(deltas, port.now())
     this.send(this.redaction.push(delta))
     if (this.tally.dueForReport(port.now()))
       void port.report({ type: 'usage', turn: this.tally.usage, context: this.tally.context, rate: this.tally.rate })
@@ -437,13 +437,13 @@ class Tally {
     this.reportedAt = now
   }
 
-  delta(now: number): void {
+  streamed(deltas: number, now: number): void {
     if (this.deltas === 0) {
       this.firstAt = now
       this.firstTokenMs ??= now - this.startedAt
     }
     this.lastAt = now
-    this.deltas++
+    this.deltas += deltas
   }
 
   /** Live deltas a second, one decimal; null without a positive interval. */

@@ -288,7 +288,9 @@ function contextOf(
       const answer = port.ticket(ticket)
       void port.report({ type: 'asked', ticket, itemId: one.itemId, question })
       const release = await answer
-      return 'run' in release ? { noAnswer: 'cancelled' } : release
+      // The turn has ended: so does the call, as cancelled (T-105).
+      if ('run' in release || ('noAnswer' in release && release.noAnswer === 'cancelled')) throw new Error('The turn was stopped.')
+      return release
     },
     setPlan: (plan) => void port.report({ type: 'planned', plan }),
   }

@@ -396,7 +396,10 @@ export class SessionActor {
     }
     const kept = batch.filter(({ input }) => isKept(input))
     for (const { input, reject } of batch) if (!isKept(input)) reject(failure)
-    if (kept.length === 0) return
+    if (kept.length === 0) {
+      this.failingSince = null
+      return
+    }
     this.failures++
     this.failingSince ??= this.ports.now()
     this.ports.log('warn', 'A session could not be saved; it is tried again', {

@@ -1,116 +1,47 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startModelServer, type ModelServer, type Step } from '../../e2e/model-server/server.ts'
-import { LatheError } from '../../preload/contract/errors.ts'
-import { createFaults } from '../storage/faults.ts'
-import type { Storage } from '../storage/storage.ts'
+import { rm } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { startModelServer } from '../../e2e/model-server/server.ts'
+import type { LatheError } from '../../preload/contract/errors.ts'
 import type { Message } from '../turns/inputs.ts'
-import { openTestWorkbench, type TestWorkbench, type TestWorkbenchOptions } from './test-workbench.ts'
+import { calls, hangs, heldDisk, refusal, says, testScene } from './test-scene.ts'
 
-let home: string
-let server: ModelServer
-let faults: ReturnType<typeof createFaults>
-let open: TestWorkbench[] = []
-
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'lathe-sessions-'))
-  server = await startModelServer()
-  faults = createFaults()
-})
-
-afterEach(async () => {
-  faults.failCommits(0)
-  faults.release()
-  for (const bench of open.splice(0)) await bench.close()
-  await server.close()
-  await rm(home, { recursive: true })
-})
-
-async function workbench(script: Step[] = [], more: Partial<TestWorkbenchOptions> = {}): Promise<TestWorkbench> {
-  server.enqueue(...script)
-  const opened = await openTestWorkbench({ home, baseUrl: server.baseUrl, faults, ...more })
-  open.push(opened)
-  return opened
-}
-
-/** The same folder, opened again as after a quit, or as after a kill where `abandoned`. */
-async function restarted(bench: TestWorkbench, script: Step[] = []): Promise<TestWorkbench> {
-  open = open.filter((one) => one !== bench)
-  await bench.close()
-  return workbench(script)
-}
-
-const says = (text: string): Step => ({ emit: [{ text }] })
-const calls = (...names: string[]): Step => ({ emit: names.map((name) => ({ call: { name: 'hold', args: { name } } })) })
-const asks = (name: string): Step => ({ emit: [{ call: { name: 'hold', args: { name, asks: true } } }] })
-/** Streams `text`, then nothing, with the connection open. */
-const hangs = (text: string): Step => ({ emit: [...(text ? [{ text }] : []), { hang: true as const }] })
-
-async function refusal(promise: Promise<unknown>): Promise<string> {
-  const error = await promise.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  )
-  return error instanceof LatheError ? error.code : String(error)
-}
-
-/** A disk that a test holds: commits wait while it is held; the next so many after that fail. */
-function heldDisk() {
-  let gate: Promise<void> | null = null
-  let open = () => {}
-  let failing = 0
-  let arrived = () => {}
-  const next = () => new Promise<void>((resolve) => (arrived = resolve))
-  let arrival = next()
-  return {
-    over: (real: Storage): Partial<Storage> => ({
-      commit: async (write) => {
-        const fails = failing > 0 && failing-- > 0
-        arrived()
-        await gate
-        if (fails) throw new LatheError('storage.failed', 'The disk is full.', { reason: 'disk_full' })
-        return real.commit(write)
-      },
-    }),
-    hold: () => {
-      gate = new Promise((resolve) => (open = resolve))
-      arrival = next()
-    },
-    /** A commit has come since the disk was held. */
-    written: () => arrival,
-    release: () => {
-      gate = null
-      open()
-    },
-    fail: (times: number) => void (failing = times),
-  }
-}
+const scene = testScene(() => startModelServer())
 
 describe('admission', () => {
   test('T-12 T-43 S-38 a message becomes a settled turn, stored as it is shown', async () => {
-    const bench = await workbench([says('Hello there.')])
+    const bench = await scene.workbench([says('Hello there.')])
     const actor = bench.create()
     const window = await bench.follow(actor)
     const settled = await window.settled(await bench.start(actor, 'Say hello'))
-    expect(settled).toMatchObject({ outcome: 'completed', ending: 'answer', usage: { input: 10, output: 5 }, itemsOmitted: 0 })
+    expect(settled).toMatchObject({
+      outcome: 'completed',
+      ending: 'answer',
+      usage: { input: 10, output: 5 },
+      itemsOmitted: 0,
+    })
     expect(window.itemsOf('text')).toMatchObject([{ text: 'Hello there.', final: true, status: 'final' }])
     const stored = await bench.storage.loadSession(actor.id)
-    expect(stored).toMatchObject({ header: window.view.header, items: window.view.items, turns: window.view.turns, unsettled: [] })
+    expect(stored).toMatchObject({
+      header: window.view.header,
+      items: window.view.items,
+      turns: window.view.turns,
+      unsettled: [],
+    })
   })
 
   test('T-13 TA-2 S-27 a request answers the same after a restart and makes nothing; other content is a conflict', async () => {
-    const first = await workbench([says('One.')])
+    const first = await scene.workbench([says('One.')])
     const actor = first.create()
     const window = await first.follow(actor)
     const reply = await first.submit(actor, 'do it', { requestId: 'r' })
     expect(await first.submit(actor, 'do it', { requestId: 'r' })).toEqual(reply)
     if (reply.accepted !== 'started') throw new Error(reply.accepted)
     await window.settled(reply.turnId)
-    const retry = await first.sessions.retry(actor.id, 'again', reply.turnId, undefined, 'attended').catch((error: unknown) => error)
+    const retry = await first.sessions
+      .retry(actor.id, 'again', reply.turnId, undefined, 'attended')
+      .catch((error: unknown) => error)
 
-    const second = await restarted(first)
+    const second = await scene.restarted(first)
     const again = await second.sessions.actor(actor.id)
     expect(await second.submit(again, 'do it', { requestId: 'r' })).toEqual(reply)
     expect(await refusal(second.submit(again, 'do other', { requestId: 'r' }))).toBe('request.conflict')
@@ -120,14 +51,19 @@ describe('admission', () => {
   })
 
   test('T-14 refusals come in their order and leave nothing behind', async () => {
-    const bench = await workbench([hangs('x')])
+    const bench = await scene.workbench([hangs('x')])
     const lost = { name: 'lost.png', mediaType: 'image/png', bytes: 3, hash: '0'.repeat(64) }
     const kept = { name: 'kept.txt', mediaType: 'text/plain', bytes: 4, hash: await bench.storage.blobs.put('text') }
     const actor = bench.create()
     expect(await refusal(bench.submit(actor, ' \n'))).toBe('message.empty')
     expect(await refusal(bench.submit(actor, 'x'.repeat(1024 * 1024 + 1)))).toBe('message.too_large')
-    const rejected = (await bench.submit(actor, 'see', { attachments: [kept, lost] }).catch((error: unknown) => error)) as LatheError
-    expect(rejected).toMatchObject({ code: 'attachment.rejected', data: { files: [{ name: 'lost.png', reason: 'unreadable' }] } })
+    const rejected = (await bench
+      .submit(actor, 'see', { attachments: [kept, lost] })
+      .catch((error: unknown) => error)) as LatheError
+    expect(rejected).toMatchObject({
+      code: 'attachment.rejected',
+      data: { files: [{ name: 'lost.png', reason: 'unreadable' }] },
+    })
     const many = Array.from({ length: 21 }, () => kept)
     expect(await refusal(bench.submit(actor, 'see', { attachments: many }))).toBe('attachment.rejected')
     expect(await refusal(bench.submit(actor, 'x', { model: 'nobody/knows' }))).toBe('model.unknown')
@@ -143,14 +79,14 @@ describe('admission', () => {
   })
 
   test('T-16 TA-3 S-16 K-13 an admission that cannot be saved leaves no trace; the same request works once it can', async () => {
-    const bench = await workbench([says('Fine.')])
+    const bench = await scene.workbench([says('Fine.')])
     const actor = bench.create()
     const before = actor.peek()
-    faults.failCommits(1)
+    scene.faults.failCommits(1)
     expect(await refusal(bench.submit(actor, 'do it', { requestId: 'r' }))).toBe('storage.failed')
     expect(actor.peek()).toEqual(before)
     expect(actor.handle).toBeNull()
-    expect(server.asked()).toHaveLength(0)
+    expect(scene.server.asked()).toHaveLength(0)
     expect(await bench.storage.loadSession(actor.id)).toBeNull()
     const window = await bench.follow(actor)
     const reply = await bench.submit(actor, 'do it', { requestId: 'r' })
@@ -160,14 +96,24 @@ describe('admission', () => {
 
   test('S-15 a refusal that rests on what could not be saved is not told', async () => {
     const disk = heldDisk()
-    const bench = await workbench([says('Hello.')], { storage: disk.over })
+    const bench = await scene.workbench([says('Hello.')], { storage: disk.over })
     const actor = bench.create()
     const window = await bench.follow(actor)
     await window.settled(await bench.start(actor, 'hello'))
     disk.hold()
     const renamed = actor.command({ type: 'rename', title: 'Mine' })
-    const message = (requestId: string): Message => ({ requestId, fingerprint: '', text: 'x', attachments: [], model: 'lab/scripted', source: 'person', attendance: 'attended' })
-    const both = ['one', 'two'].map((id) => refusal(actor.command({ type: 'submit', message: message(id), whenBusy: 'refuse' })))
+    const message = (requestId: string): Message => ({
+      requestId,
+      fingerprint: '',
+      text: 'x',
+      attachments: [],
+      model: 'lab/scripted',
+      source: 'person',
+      attendance: 'attended',
+    })
+    const both = ['one', 'two'].map((id) =>
+      refusal(actor.command({ type: 'submit', message: message(id), whenBusy: 'refuse' })),
+    )
     await disk.written()
     disk.fail(1)
     disk.release()
@@ -176,7 +122,7 @@ describe('admission', () => {
   })
 
   test('T-21 T-99 beyond the limit turns wait for a place; a Stop ends the wait, a settle gives the place', async () => {
-    const bench = await workbench([calls('long'), says('second'), says('first')])
+    const bench = await scene.workbench([calls('long'), says('second'), says('first')])
     bench.settings['turns.maxConcurrent'] = 1
     const [one, two, three] = [bench.create(), bench.create(), bench.create()]
     const first = await bench.follow(one)
@@ -190,7 +136,7 @@ describe('admission', () => {
     await third.until((view) => view.turn?.status?.kind === 'waiting_slot')
     await bench.sessions.command(three.id, { type: 'stop', turnId: thirdTurn, reason: 'person' })
     expect(await third.settled(thirdTurn)).toMatchObject({ outcome: 'stopped', reason: 'person' })
-    expect(server.asked()).toHaveLength(1)
+    expect(scene.server.asked()).toHaveLength(1)
     held.finish()
     expect((await first.settled(firstTurn)).outcome).toBe('completed')
     expect((await second.settled(secondTurn)).outcome).toBe('completed')
@@ -198,14 +144,17 @@ describe('admission', () => {
 
   test('T-36 TA-36 what throws while a turn is prepared fails the turn; the session goes on', async () => {
     let broken = true
-    const bench = await workbench([says('Fine.')], {
+    const bench = await scene.workbench([says('Fine.')], {
       preparing: async () => {
         if (broken) throw new Error('the context cannot be built')
       },
     })
     const actor = bench.create()
     const window = await bench.follow(actor)
-    expect(await window.settled(await bench.start(actor, 'one'))).toMatchObject({ outcome: 'failed', error: { code: 'app.internal' } })
+    expect(await window.settled(await bench.start(actor, 'one'))).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'app.internal' },
+    })
     expect(window.itemsOf('error')).toHaveLength(1)
     broken = false
     expect(await window.settled(await bench.start(actor, 'two'))).toMatchObject({ outcome: 'completed' })
