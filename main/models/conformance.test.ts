@@ -34,15 +34,9 @@ describe.each(['openai-compatible', 'openai', 'openai-responses', 'anthropic', '
         { emit: [{ reasoning: 'hm' }, { text: 'Grüße ' }, { text: '你好 🙂' }], usage: { input: 100, output: 20 } },
       ])
       const events = await hear(models, request())
-      expect(types(events)).toEqual([
-        'started',
-        'reasoning',
-        'text',
-        'text',
-        ...types(events).slice(4, -2),
-        'usage',
-        'finish',
-      ])
+      // Deltas that the network brings together are one event.
+      const order = types(events).filter((type, at, all) => type !== all[at - 1])
+      expect(order).toEqual(['started', 'reasoning', 'text', 'usage', 'finish'])
       expect([joined(events, 'reasoning'), joined(events, 'text')]).toEqual(['hm', 'Grüße 你好 🙂'])
       expect(events.at(-2)).toMatchObject({ usage: { input: 100, output: 20, estimated: false } })
       expect(events.at(-1)).toEqual({ type: 'finish', reason: 'stop', empty: false })

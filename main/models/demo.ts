@@ -136,7 +136,7 @@ export async function* demoAnswer(ask: Ask, signal: AbortSignal): AsyncGenerator
       if (signal.aborted) return { ok: false, failure: { code: 'provider.stopped' }, partial: shown, shown }
       shown = true
       deltas += 1
-      yield { type, delta }
+      yield { type, delta, deltas: 1 }
     }
   }
   const calls = (beat.calls ?? []).map(({ name, args }, index) => ({ index, id: `demo_${step}_${index}`, name, args }))

@@ -73,8 +73,9 @@ export type ModelEvent =
   /** One request was accepted; each try starts anew. The model named here answers, which may be a fallback. */
   | { type: 'started'; provider: string; model: string; requestId?: string | undefined }
   | { type: 'phase'; name: 'prompt_reading' | 'loading'; percent: number | null }
-  | { type: 'text'; delta: string }
-  | { type: 'reasoning'; delta: string }
+  /** `deltas` of the provider that came together are one event. */
+  | { type: 'text'; delta: string; deltas: number }
+  | { type: 'reasoning'; delta: string; deltas: number }
   | { type: 'carrier'; opaque: unknown }
   /** Arguments of a call while they arrive; for progress only. */
   | { type: 'call'; index: number; id: string; name: string; argsDelta: string }

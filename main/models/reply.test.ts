@@ -89,9 +89,8 @@ test('M-59 a response that fills several reasoning fields is shown once', () => 
   }
   r.text('<think>ab</think>c')
   expect(r.take()).toEqual([
-    { type: 'reasoning', delta: 'a' },
-    { type: 'reasoning', delta: 'b' },
-    { type: 'text', delta: 'c' },
+    { type: 'reasoning', delta: 'ab', deltas: 2 },
+    { type: 'text', delta: 'c', deltas: 1 },
   ])
 })
 

@@ -82,7 +82,7 @@ export class Reply {
     if (source !== this.#reasoningSource) return
     this.hasContent = this.shown = true
     this.#streamed += delta.length
-    this.#queue.push({ type: 'reasoning', delta })
+    this.#stream('reasoning', delta)
   }
 
   carrier(opaque: Carrier): void {
@@ -226,6 +226,15 @@ export class Reply {
   #say(delta: string): void {
     this.hasContent = this.shown = true
     if (!this.#visible && delta.trim() !== '') this.#visible = true
-    this.#queue.push({ type: 'text', delta })
+    this.#stream('text', delta)
+  }
+
+  /** What came in one piece from the network is one event, however many deltas it held. */
+  #stream(type: 'text' | 'reasoning', delta: string): void {
+    const last = this.#queue.at(-1)
+    if (last?.type === type) {
+      last.delta += delta
+      last.deltas += 1
+    } else this.#queue.push({ type, delta, deltas: 1 })
   }
 }
