@@ -1,5 +1,7 @@
 import { startWindow } from './app/start.tsx'
 import { createConnection } from './state/connection.ts'
-import { hostOfPage } from './state/hosts.ts'
+import { hostOfPage, onNewAddress } from './state/hosts.ts'
 
-void startWindow(createConnection(hostOfPage()), document.querySelector<HTMLElement>('#root')!)
+const connection = createConnection(hostOfPage())
+onNewAddress(connection.retry)
+void startWindow(connection, document.querySelector<HTMLElement>('#root')!)

@@ -231,3 +231,26 @@ test('a token the host refuses is not tried again until asked', async () => {
   await reaches(link, 'connected')
   expect(link.refusal()).toBeNull()
 })
+
+test('S-37 a stream waits while the host refuses the window, and goes on once it is let in', async () => {
+  host.token = 'new'
+  const link = connect([])
+  const done = new AbortController()
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const first = (said: string) => {
+    resolve(said)
+    done.abort()
+  }
+  link.read(
+    async () =>
+      (async function* () {
+        yield 'a frame'
+      })(),
+    { frame: first, failed: ({ code }) => first(code) },
+    done.signal,
+  )
+  await expect(link.client.host.info()).rejects.toMatchObject({ code: 'access.denied' })
+  host.token = 'right'
+  link.retry()
+  expect(await promise).toBe('a frame')
+})

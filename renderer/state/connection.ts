@@ -149,6 +149,11 @@ export function createConnection(
         }
       } catch (error) {
         if (signal.aborted) return
+        // The host refused this window, not this stream: it goes on where the person has let the window in again.
+        if (error === refused) {
+          await Promise.race([changed.promise, aborted(signal)])
+          continue
+        }
         const refusal = error as LatheError
         if (refusal.code !== 'host.unreachable' && refusal.code !== 'app.internal')
           return handlers.failed?.(refusal.toBody())

@@ -22,7 +22,15 @@ declare global {
 
 /** The host of this page: the shell where there is a preload script, else the web host it was loaded from. */
 export function hostOfPage(): Connect {
-  return window.lathe ? portFromShell(window.lathe) : socketOfWebHost({ location, history, storage: sessionStorage })
+  return window.lathe ? portFromShell(window.lathe) : socketOfWebHost(thisPage())
+}
+
+/**
+ * Calls back where a person puts the address of a host that was started again into a tab of before: the token in it is
+ * the tab's from then on, and what the tab holds stays.
+ */
+export function onNewAddress(found: () => void): void {
+  addEventListener('hashchange', () => takeToken(thisPage()) && found())
 }
 
 /** A port of the shell, one for each load of the page. */
@@ -55,16 +63,26 @@ type Page = {
   storage: Pick<Storage, 'getItem' | 'setItem'>
 }
 
-/**
- * A WebSocket of the web host. The token is taken out of the address bar into this tab's storage, and sent as a bearer
- * header for a ticket of one use, which is all an address ever carries (Z-171, Z-176).
- */
-export function socketOfWebHost({ location, history, storage }: Page): Connect {
+function thisPage(): Page {
+  return { location, history, storage: sessionStorage }
+}
+
+/** Takes a token out of the address bar into this tab's storage; false where the address has none. */
+function takeToken({ location, history, storage }: Page): boolean {
   const given = /^#token=([A-Za-z0-9_-]+)$/.exec(new URL(location.href).hash)?.[1]
-  if (given) {
-    storage.setItem(tokenKey, given)
-    history.replaceState(null, '', location.href.slice(0, location.href.indexOf('#')))
-  }
+  if (!given) return false
+  storage.setItem(tokenKey, given)
+  history.replaceState(null, '', location.href.slice(0, location.href.indexOf('#')))
+  return true
+}
+
+/**
+ * A WebSocket of the web host. The token of the address is sent as a bearer header for a ticket of one use, which is all
+ * an address ever carries (Z-171, Z-176).
+ */
+export function socketOfWebHost(page: Page): Connect {
+  const { location, storage } = page
+  takeToken(page)
   return async (signal) => {
     const token = storage.getItem(tokenKey)
     if (!token) throw denied('This tab has no token.')

@@ -1,0 +1,163 @@
+/** Reloads, second windows and a killed host: a window shows what it would have shown had it never been away. */
+import { mending, task } from './mending.ts'
+import type { Step } from './model-server/script.ts'
+import { expect, type LatheWindow, test } from './window.ts'
+
+/** Words that never repeat, so that a gap or a doubling shows. */
+const words = Array.from({ length: 300 }, (_, at) => `word${at}`).join(' ')
+const streamed: Step = { emit: [{ text: words, everyMs: 15 }] }
+
+/** All that the transcript shows, without the time that passes. */
+async function shown({ transcript }: LatheWindow): Promise<string[]> {
+  return (await transcript.getByRole('article').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())
+}
+
+function answerOf({ transcript }: LatheWindow): Promise<string> {
+  return transcript.evaluate(
+    (log) => log.querySelector('[aria-label^="Answer"] .prose')?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? '',
+  )
+}
+
+test('T-200 a reload in the middle of an answer leaves no gap and repeats nothing', async ({ open }) => {
+  const { lab, window } = await open({ script: [streamed] })
+  await window.newSession()
+  await window.send('Count')
+  await expect(window.transcript).toContainText('word20 ')
+  await window.page.reload()
+  await expect(window.entry('Answer, being written')).toContainText('word21')
+  await window.settled('completed')
+  await expect(window.entry('Answer')).toHaveText(words)
+  await expect(window.entry('You: Count')).toHaveCount(1)
+  expect(lab.asked()).toHaveLength(1)
+})
+
+test('T-201 a second window shows what the first one shows, from the middle of a turn to its end', async ({ open }) => {
+  const desk = await open({ script: [{ emit: [{ text: words, everyMs: 15 }, { call: planCall }] }, ...rest] })
+  const first = desk.window
+  await first.newSession()
+  await first.send('Count and plan')
+  await expect(first.transcript).toContainText('word10 ')
+  const second = await desk.another()
+  await expect(second.transcript).toContainText('word10 ')
+  for (let sample = 0; sample < 10; sample++) {
+    const [one, other] = await Promise.all([answerOf(first), answerOf(second)])
+    expect(one.startsWith(other) || other.startsWith(one)).toBe(true)
+    expect(words.startsWith(one) && words.startsWith(other)).toBe(true)
+  }
+  await expect(first.approval).toBeVisible()
+  await expect.poll(() => shown(second)).toEqual(await shown(first))
+  expect(await answerOf(second)).toBe(words)
+  await expect(second.approval).toContainText('echo together')
+  await second.approval.getByRole('button', { name: 'Allow once' }).click()
+  await first.settled('completed')
+  await second.settled('completed')
+  await expect.poll(() => shown(second)).toEqual(await shown(first))
+  await second.send('Once more')
+  await expect(first.entry('Answer: Once more, then.')).toBeVisible()
+  await first.settled('completed')
+  await expect.poll(() => shown(second)).toEqual(await shown(first))
+})
+
+const planCall = {
+  name: 'update_plan',
+  args: {
+    entries: [
+      { text: 'Count', state: 'done' },
+      { text: 'Say it', state: 'active' },
+    ],
+  },
+}
+const rest: Step[] = [
+  { emit: [{ call: { name: 'shell', args: { command: 'echo together' } } }] },
+  { emit: [{ text: 'Counted.' }] },
+  { emit: [{ text: 'Once more, then.' }] },
+]
+
+test('K-19 an approval waits over a reload and is answered in another window, where the first one sees it', async ({
+  open,
+}) => {
+  const desk = await open({ script: mending('ms') })
+  await desk.window.newSession()
+  await desk.window.send(task)
+  await expect(desk.window.approval).toContainText('Make this change?')
+  await desk.window.page.reload()
+  await expect(desk.window.approval).toContainText('return n * h;')
+  const other = await desk.another()
+  await other.approval.getByRole('button', { name: 'Allow once' }).click()
+  for (const window of [desk.window, other]) await expect(window.approval).toContainText('Run this command?')
+  await desk.window.approval.getByRole('button', { name: 'Allow once' }).click()
+  for (const window of [desk.window, other]) await window.settled('completed')
+  expect(await desk.lab.testsPass()).toBe(true)
+})
+
+test('K-18 a click on a card that another window has answered says so and changes nothing', async ({ open }) => {
+  const desk = await open({
+    script: [
+      { emit: [{ call: { name: 'shell', args: { command: 'echo ran >> ran.txt' } } }] },
+      { emit: [{ text: 'Done.' }] },
+    ],
+  })
+  await desk.window.newSession()
+  await desk.window.send('Run it')
+  await expect(desk.window.approval).toBeVisible()
+
+  // A window whose line is slow: what the host says reaches it only later.
+  let hear = () => {}
+  let deaf = false
+  const slow = await desk.another(async (page) => {
+    await page.routeWebSocket(/\/socket/, (socket) => {
+      const server = socket.connectToServer()
+      const held: (string | Buffer)[] = []
+      server.onMessage((message) => (deaf ? held.push(message) : socket.send(message)))
+      hear = () => {
+        deaf = false
+        for (const message of held.splice(0)) socket.send(message)
+      }
+    })
+  })
+  const allow = slow.approval.getByRole('button', { name: 'Allow once' })
+  await expect(allow).toBeEnabled()
+  deaf = true
+  await desk.window.approval.getByRole('button', { name: 'Deny', exact: true }).click()
+  await desk.window.settled('completed')
+  await allow.click()
+  hear()
+  await expect(slow.page.getByText('The answer was not taken')).toBeVisible()
+  await expect(slow.approval).toBeHidden()
+  await slow.settled('completed')
+  await expect(slow.entry('Tool call, shell')).toContainText('Denied')
+  expect((await desk.lab.git('status', '--porcelain')).trim()).toBe('')
+})
+
+test('S-43 a host killed in mid turn: the window says so, and its next address has all of it and goes on', async ({
+  open,
+}) => {
+  const desk = await open({ script: [{ emit: [{ text: 'So far I know this' }, { hang: true }] }] })
+  const { lab, window } = desk
+  await window.newSession()
+  await window.send('Find out')
+  await expect(window.entry('Answer')).toContainText('So far I know this')
+  await desk.killHost()
+  await expect(window.page.getByText('Reconnecting to Lathe.')).toBeVisible()
+  await expect(window.entry('Answer')).toContainText('So far I know this')
+  await window.message.fill('A draft typed meanwhile')
+  await expect(window.message).toHaveValue('A draft typed meanwhile')
+
+  const address = await desk.serveAgain()
+  await expect(window.page.getByText('Open the address that `lathe serve` printed last.')).toBeVisible()
+  // In the same tab, as a person would: the page is not loaded again, and keeps what was typed.
+  await window.page.goto(address)
+  await expect(window.message).toHaveValue('A draft typed meanwhile')
+  const card = window.transcript.getByRole('region', { name: 'Interrupted turn' })
+  await expect(card).toContainText('Interrupted, nothing is running')
+  await expect(window.entry('Answer')).toContainText('So far I know this')
+  expect(lab.asked()).toHaveLength(1)
+
+  lab.script([{ emit: [{ text: 'And now I know it all.' }] }])
+  await card.getByRole('button', { name: 'Continue' }).click()
+  await window.settled('completed')
+  await expect(card).toBeHidden()
+  await expect(window.transcript).toContainText('Continued')
+  await expect(window.entry('Answer')).toContainText(['So far I know this', 'And now I know it all.'])
+  expect(lab.asked()).toHaveLength(2)
+})

@@ -1,0 +1,169 @@
+/**
+ * The window as a person meets it: a lab served by `lathe serve`, and pages of a real browser before it. Everything is
+ * found by role and accessible name. A test fails where a page asked anything of another host, broke the content
+ * security policy or threw.
+ */
+import { expect, test as base, type BrowserContext, type Locator, type Page } from '@playwright/test'
+import { Lab, type LabOptions, type LatheProcess } from './lab.ts'
+
+/** One page of a browser, with the names of design.md. */
+export class LatheWindow {
+  readonly page: Page
+  readonly transcript: Locator
+  readonly message: Locator
+  readonly status: Locator
+  readonly approval: Locator
+  readonly question: Locator
+  readonly inspector: Locator
+  readonly sessions: Locator
+  readonly terminal: Locator
+
+  constructor(page: Page) {
+    this.page = page
+    this.transcript = page.getByRole('log', { name: 'Transcript' })
+    this.message = page.getByRole('textbox', { name: 'Message' })
+    this.status = page.getByRole('status', { name: 'Turn status' })
+    this.approval = page.getByRole('group', { name: 'Approval' })
+    this.question = page.getByRole('group', { name: 'Question' })
+    this.inspector = page.getByRole('complementary', { name: 'Inspector' })
+    this.sessions = page.getByRole('list', { name: 'Sessions' })
+    this.terminal = page.getByRole('region', { name: 'Terminal' })
+  }
+
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name, exact: true })
+  }
+
+  dialog(name: string): Locator {
+    return this.page.getByRole('dialog', { name })
+  }
+
+  /** Entries of the transcript whose label begins so: `You:`, `Answer:`, `Tool call, shell`, `Turn stopped`. */
+  entry(label: string): Locator {
+    return this.transcript.getByRole('article', { name: new RegExp(`^${label}`) })
+  }
+
+  async send(text: string): Promise<void> {
+    await this.message.fill(text)
+    await this.button('Send').click()
+  }
+
+  async newSession(): Promise<void> {
+    await this.button('New session').first().click()
+    await expect(this.message).toBeFocused()
+  }
+
+  /** The newest turn has settled so. */
+  async settled(outcome: 'completed' | 'stopped' | 'failed'): Promise<void> {
+    await expect(this.entry(`Turn ${outcome}`).last()).toBeVisible()
+    await expect(this.button('Stop')).toBeHidden()
+  }
+
+  async tab(name: 'Changes' | 'Plan' | 'Files' | 'Context'): Promise<Locator> {
+    await this.inspector.getByRole('tab', { name }).click()
+    return this.inspector.getByRole('tabpanel', { name })
+  }
+
+  /** Runs a command by its name, as the palette lists it. */
+  async command(name: string): Promise<void> {
+    await this.page.keyboard.press('ControlOrMeta+Shift+P')
+    const palette = this.dialog('Command palette')
+    await palette.getByRole('combobox').fill(`>${name}`)
+    await palette.getByRole('option', { name }).first().click()
+    await expect(palette).toBeHidden()
+  }
+}
+
+/** A lab, the host that serves it, and the windows before it. */
+export class Desk {
+  readonly lab: Lab
+  readonly window: LatheWindow
+  #host: LatheProcess
+  #url: string
+  readonly #context: BrowserContext
+
+  private constructor(lab: Lab, host: LatheProcess, url: string, context: BrowserContext, page: Page) {
+    this.lab = lab
+    this.#host = host
+    this.#url = url
+    this.#context = context
+    this.window = new LatheWindow(page)
+  }
+
+  static async open(context: BrowserContext, options: LabOptions = {}): Promise<Desk> {
+    const lab = await Lab.open(options)
+    try {
+      const host = lab.start(['serve', '--json', '--workspace', lab.workspace])
+      const url = await addressOf(host)
+      const desk = new Desk(lab, host, url, context, await context.newPage())
+      await desk.window.page.goto(url)
+      return desk
+    } catch (error) {
+      await lab[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  /** Another window before the same host; `prepare` has its page before it loads anything. */
+  async another(prepare?: (page: Page) => Promise<void>): Promise<LatheWindow> {
+    const page = await this.#context.newPage()
+    await prepare?.(page)
+    await page.goto(this.#url)
+    return new LatheWindow(page)
+  }
+
+  async killHost(): Promise<void> {
+    this.#host.kill('SIGKILL')
+    await this.#host.ended
+  }
+
+  /** Serves the same data folder on the same port again. The address is new: so is its token (Z-171). */
+  async serveAgain(): Promise<string> {
+    const { port } = new URL(this.#url)
+    this.#host = this.lab.start(['serve', '--json', '--port', port, '--workspace', this.lab.workspace])
+    this.#url = await addressOf(this.#host)
+    return this.#url
+  }
+
+  async close(): Promise<void> {
+    await this.#context.close()
+    await this.lab[Symbol.asyncDispose]()
+  }
+}
+
+async function addressOf(host: LatheProcess): Promise<string> {
+  return JSON.parse(await host.line((line) => line.includes('"url"'))).url
+}
+
+/** Faults of pages: what went to other hosts, what the policy refused, what was thrown. */
+function watch(context: BrowserContext): string[] {
+  const faults: string[] = []
+  const ours = /^(?:https?|ws):\/\/(?:127\.0\.0\.1|localhost):\d+\/|^(?:data|blob|about):/
+  context.on('request', (request) => {
+    if (!ours.test(request.url())) faults.push(`asked ${request.url()}`)
+  })
+  context.on('weberror', (thrown) => faults.push(`threw ${thrown.error().stack ?? thrown.error().message}`))
+  context.on('console', (said) => {
+    if (said.type() === 'error' && !/net::ERR_CONNECTION_REFUSED|WebSocket connection|status of 401/.test(said.text()))
+      faults.push(`said ${said.text()}`)
+  })
+  return faults
+}
+
+export const test = base.extend<{ open: (options?: LabOptions) => Promise<Desk> }>({
+  open: async ({ browser, contextOptions }, use) => {
+    const desks: Desk[] = []
+    const watched: string[][] = []
+    await use(async (options) => {
+      const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions })
+      watched.push(watch(context))
+      const desk = await Desk.open(context, options)
+      desks.push(desk)
+      return desk
+    })
+    for (const desk of desks) await desk.close()
+    expect(watched.flat()).toEqual([])
+  },
+})
+
+export { expect }
