@@ -27,7 +27,7 @@ export type ActorPorts = {
   settings(): Settings
   /** Workspace and everywhere rules. */
   rules(): readonly Rule[]
-  /** Does what a durable decision asks of the outside; must not throw. */
+  /** Does what a durable decision asks of the outside. */
   perform(actor: SessionActor, effect: Effect): void
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
 }
@@ -327,7 +327,16 @@ export class SessionActor {
       this.handles.get(effect.turnId)?.end()
       this.handles.delete(effect.turnId)
     }
-    this.ports.perform(this, effect)
+    try {
+      this.ports.perform(this, effect)
+    } catch (error) {
+      // What is done on the side can neither delay nor undo what was decided (T-45).
+      this.ports.log('error', 'A decision could not be acted on', {
+        sessionId: this.id,
+        effect: effect.do,
+        error: String(error),
+      })
+    }
   }
 
   private publish(events: StoredEvent[]): void {

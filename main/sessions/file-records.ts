@@ -1,8 +1,11 @@
 /** Where the files room keeps what must outlive the host: open intents of the commit gate, and what sessions have read. */
+import type { ChangedFile } from '../../preload/contract/session.ts'
 import type { FileChange } from '../files/change.ts'
+import type { SettledIntent } from '../files/gate.ts'
 import type { Intent, IntentRecords } from '../files/intents.ts'
 import type { FileState, FileStateStore } from '../files/read-state.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Command } from '../turns/inputs.ts'
 
 type Values = Pick<Storage, 'value' | 'setValue'>
 
@@ -25,16 +28,28 @@ export class StoredIntents implements IntentRecords {
     await this.save(intents)
   }
 
-  /** The change itself is recorded with its tool's end, in the session's own transaction. */
+  /** Kept as written until `recorded` hears of its changes: a host that dies in between finds it at its next start. */
   async record(intent: Intent, _changes: FileChange[], states: FileState[]): Promise<void> {
     this.states.save(intent.author.sessionId, states)
-    await this.drop(intent)
+    const intents = await this.loaded()
+    intents.set(intent.id, { ...intent, written: true })
+    // Not waited for: until it is durable, the hash of the file tells the same.
+    void this.save(intents).catch(() => {})
+  }
+
+  /** These changes are in the journal of their session. */
+  async recorded(changeIds: readonly string[]): Promise<void> {
+    const intents = await this.loaded()
+    const ids = new Set(changeIds)
+    const done = [...intents.values()].filter(({ files }) => files.some(({ change }) => ids.has(change.id)))
+    if (done.length === 0) return
+    for (const { id } of done) intents.delete(id)
+    await this.save(intents)
   }
 
   async drop(intent: Intent): Promise<void> {
     const intents = await this.loaded()
-    intents.delete(intent.id)
-    await this.save(intents)
+    if (intents.delete(intent.id)) await this.save(intents)
   }
 
   async open(): Promise<Intent[]> {
@@ -52,6 +67,22 @@ export class StoredIntents implements IntentRecords {
   private save(intents: Map<string, Intent>): Promise<void> {
     return this.values.setValue(intentsName, [...intents])
   }
+}
+
+/** What a crash kept from the journal, as a command for its session (F-604). */
+export function foundAfterCrash({ author, changes, unclear }: SettledIntent): Command {
+  const all = [...changes, ...unclear].map((change) => ({
+    ...changedFile(change, author.turnId),
+    callId: author.callId,
+  }))
+  const paths = unclear.map(({ path }) => path).join(', ')
+  const notice = `Lathe ended while it wrote ${paths}, and what is there now is neither the old nor the new content. Both versions are in Changes.`
+  return { type: 'changes.record', turnId: author.turnId, changes: all, ...(unclear.length > 0 ? { notice } : {}) }
+}
+
+export function changedFile(change: FileChange, turnId: string): ChangedFile {
+  const { callId: _, ...file } = change
+  return { ...file, turnId }
 }
 
 const saveQuietMs = 250

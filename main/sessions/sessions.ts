@@ -31,6 +31,8 @@ export type SessionsPorts = {
   entryChanged(entry: Entry): void
   entryRemoved(id: string): void
   rulesChanged(): void
+  /** These changes of files are durable in a session's journal. */
+  changesRecorded?(changeIds: readonly string[]): void
   notify(actor: SessionActor, effect: Extract<Effect, { do: 'notify' | 'withdrawNotification' }>): void
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
   now(): number
@@ -437,6 +439,9 @@ export class Sessions {
         break
       case 'entry':
         if (actor.published.header.deletedAt === null) this.ports.entryChanged(entryOf(actor.published))
+        break
+      case 'recorded':
+        this.ports.changesRecorded?.(effect.changeIds)
         break
       case 'rules':
         this.ports.rulesChanged()

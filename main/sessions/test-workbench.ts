@@ -68,7 +68,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   const settings: Settings = { ...defaultSettings, 'titles.auto': false }
   const lab = { kind: 'openai-compatible', baseUrl: options.baseUrl, models: ['scripted'], ...options.lab }
   const config = readProvidersConfig({ providers: { lab }, model: 'lab/scripted' })
-  const models = createModels({ config: () => config, secret: async () => null, env: {}, random: () => 0 })
+  const models = createModels({ config: () => config, secret: async () => null, env: {}, random: () => 1 })
   const log: TestWorkbench['log'] = []
   const tools = new HeldTools()
   const slots = new Slots(() => settings['turns.maxConcurrent'])
