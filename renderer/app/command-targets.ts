@@ -1,5 +1,5 @@
 /** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
-export interface CommandTargets {
+interface CommandTargets {
   changes: { next(): void; previous(): void; nextFile(): void; previousFile(): void }
   terminal: {
     find(): void

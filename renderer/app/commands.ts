@@ -27,7 +27,7 @@ import { type BoundCommand, effectiveKeys, shownKeys } from './keys.ts'
 import { focusNextRegion, focusRegion } from './regions.ts'
 
 export const categories = ['Session', 'Turn', 'Go', 'View', 'Changes', 'Terminal', 'Workspace', 'Lathe'] as const
-export type Category = (typeof categories)[number]
+type Category = (typeof categories)[number]
 
 export interface Command {
   id: string

@@ -101,13 +101,6 @@ export function shownKeys(binding: string, mac: boolean = isMac): string {
     .join(' ')
 }
 
-/** `aria-keyshortcuts` of a binding. */
-export function ariaKeys(binding: string, mac: boolean = isMac): string {
-  return parsePress(binding.split(' ')[0] ?? '').key === ''
-    ? ''
-    : binding.replaceAll('Mod', mac ? 'Meta' : 'Control').replaceAll(/\bCtrl\b/g, 'Control')
-}
-
 /** What a key press is as a binding, for recording one; null while only modifiers are down or text is composed. */
 export function pressedKeys(event: KeyboardEvent, mac: boolean = isMac): string | null {
   if (event.isComposing || event.keyCode === 229) return null
@@ -194,7 +187,7 @@ export function keyConflicts(bound: readonly BoundCommand[]): Map<string, string
 const editable = 'input, textarea, select, [contenteditable=""], [contenteditable="true"], [role="textbox"]'
 
 /** Where a key press lands, as far as bindings care. */
-export function keyPlace(target: EventTarget | null): 'terminal' | 'text' | 'elsewhere' {
+function keyPlace(target: EventTarget | null): 'terminal' | 'text' | 'elsewhere' {
   if (!(target instanceof Element)) return 'elsewhere'
   if (target.closest('.xterm')) return 'terminal'
   return target.closest(editable) ? 'text' : 'elsewhere'

@@ -1,6 +1,6 @@
 /** The window's regions, in the order F6 walks them (S-149). A region is an element with `data-region`. */
 export const regions = ['sessions', 'transcript', 'composer', 'inspector', 'terminal'] as const
-export type Region = (typeof regions)[number]
+type Region = (typeof regions)[number]
 
 const focusable =
   '[data-region-focus], textarea:not(:disabled), [tabindex="0"], a[href], button:not(:disabled), input:not(:disabled)'

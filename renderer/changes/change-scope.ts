@@ -58,7 +58,7 @@ export function latestChangedTurn(changes: readonly ChangedFile[], turns: readon
 }
 
 /** A file unfolds by itself only up to this many changed lines (F-905). */
-export const unfoldedLinesMax = 300
+const unfoldedLinesMax = 300
 
 export function unfoldsItself({ added, removed }: { added: number | null; removed: number | null }): boolean {
   return added !== null && removed !== null && added + removed <= unfoldedLinesMax

@@ -170,7 +170,3 @@ export async function copySessionLink(sessionId: string): Promise<void> {
   await attempt('Could not copy the link', () => navigator.clipboard.writeText(`lathe://session/${sessionId}`))
   toast.done('Link copied')
 }
-
-export async function stopTurn(sessionId: string, turnId: string): Promise<void> {
-  await attempt('Could not stop the turn', () => client().session.stop({ ...act(), sessionId, turnId }))
-}

@@ -12,7 +12,7 @@ export interface GroupRow {
   count: number
   collapsed: boolean
 }
-export interface EntryRow {
+interface EntryRow {
   kind: 'entry'
   entry: Entry
 }

@@ -16,7 +16,7 @@ const marks: Record<Indicator, Status> = {
 }
 
 /** Each indicator in words, as lists, tooltips and screen readers say it. */
-export const indicatorWords: Record<Indicator, string> = {
+const indicatorWords: Record<Indicator, string> = {
   needs_you: 'Needs you',
   interrupted: 'Interrupted',
   running: 'Running',

@@ -7,7 +7,7 @@ import { create } from 'zustand'
 import { z } from 'zod'
 import { act, type Client } from './link.ts'
 
-export const inspectorTabs = ['changes', 'plan', 'files', 'context'] as const
+const inspectorTabs = ['changes', 'plan', 'files', 'context'] as const
 export type InspectorTab = (typeof inspectorTabs)[number]
 
 const Preferences = z.object({
@@ -30,7 +30,7 @@ const Preferences = z.object({
   'onboarding.done': z.boolean().catch(false),
   'links.trusted': z.array(z.string()).catch([]),
 })
-export type Preferences = z.infer<typeof Preferences>
+type Preferences = z.infer<typeof Preferences>
 
 export const defaultPreferences: Preferences = Preferences.parse({})
 const shared = ['list.collapsed', 'list.grouping', 'palette.recent', 'models.recent', 'links.trusted'] as const

@@ -8,7 +8,7 @@ export type PaletteMode = '' | '>' | '@' | '#' | '?'
 export const settingsPages = ['general', 'appearance', 'models', 'approvals', 'keys', 'storage', 'about'] as const
 export type SettingsPage = (typeof settingsPages)[number]
 
-export type OpenDialog =
+type OpenDialog =
   | { kind: 'palette'; mode: PaletteMode }
   | { kind: 'settings'; page: SettingsPage }
   | { kind: 'search' }
@@ -36,7 +36,7 @@ export interface ShownFile {
   opened: number
 }
 
-export interface WindowState {
+interface WindowState {
   sessionId: string | null
   /** An item to bring into view once its session is open (search hit, notification, link). */
   target: { sessionId: string; itemId: string; words?: string[] } | null
@@ -100,7 +100,7 @@ export function showSession(sessionId: string | null, target?: { itemId: string;
 }
 
 const panePreference = { list: 'panes.list', inspector: 'panes.inspector', terminal: 'panes.terminal' } as const
-export type PaneName = keyof typeof panePreference
+type PaneName = keyof typeof panePreference
 
 export function paneShown(pane: PaneName): boolean {
   const seen = getState()

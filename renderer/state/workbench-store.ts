@@ -16,7 +16,7 @@ import { act, type Client, failure, type Link, type LinkState } from './link.ts'
 
 export type Loading = 'loading' | 'ready' | ErrorBody
 
-export interface WorkbenchState {
+interface WorkbenchState {
   link: LinkState
   /** Since when the connection is not there, epoch milliseconds; null while it is. */
   lostAt: number | null
@@ -219,7 +219,7 @@ export function useEntry(id: string | null): Entry | undefined {
 let list: { rev: number; of: Map<string, Entry>; entries: readonly Entry[] } | undefined
 
 /** All entries known, archived ones too; the same array until one changes. */
-export function entryList({ entries, entriesRev }: WorkbenchState = getState()): readonly Entry[] {
+function entryList({ entries, entriesRev }: WorkbenchState = getState()): readonly Entry[] {
   if (list?.rev !== entriesRev || list.of !== entries)
     list = { rev: entriesRev, of: entries, entries: [...entries.values()] }
   return list.entries

@@ -1,6 +1,6 @@
 /** Places in files that a terminal's output names: `src/app.ts:12:5`, `./README.md`. Pure. */
 
-export interface PathPlace {
+interface PathPlace {
   path: string
   line?: number
   /** `[from, to)` in the line's text, the position included. */
