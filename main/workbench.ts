@@ -27,7 +27,7 @@ import { openConfig } from './platform/config.ts'
 import { secretVariables } from './platform/known-values.ts'
 import type { Log } from './platform/log.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
-import { StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Sessions } from './sessions/sessions.ts'
 import { SettingsStore } from './sessions/settings-store.ts'
@@ -209,6 +209,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     entryRemoved: (id) => events.send({ type: 'entry.removed', id }),
+    changesRecorded: (ids) =>
+      void intents.recorded(ids).catch((error: unknown) => log.warn('An intent stays open', { error: String(error) })),
     rulesChanged: () => {
       void storage.rules().then((stored) => {
         rules = stored
@@ -367,10 +369,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     sessions,
     storage,
     start: async () => {
-      await settleOpenIntents(intents).catch((error: unknown) =>
-        log.error('Open file intents could not be settled', { error: String(error) }),
-      )
+      const found = await settleOpenIntents(intents).catch((error: unknown) => {
+        log.error('Open file intents could not be settled', { error: String(error) })
+        return []
+      })
       await sessions.recoverAll()
+      await recordFound(found, sessions, intents)
     },
     dispose: () =>
       (disposing ??= (async () => {

@@ -34,6 +34,9 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
     if (item.kind === 'user') {
       close()
       messages.push({ role: 'user', parts: userParts(item.prompt ?? item.text, item.attachments, bodies) })
+    } else if (item.kind === 'notice') {
+      close()
+      messages.push({ role: 'user', parts: [{ type: 'text', text: item.text }] })
     } else if (item.kind === 'text') {
       if (item.text.trim() === '') continue
       if (step?.id !== item.stepId || step.results.length > 0) close()

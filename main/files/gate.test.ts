@@ -108,11 +108,26 @@ describe('a change is complete or did not happen', () => {
     await workspace.put('other.txt', 'somebody else')
 
     expect(await workspace.names()).toHaveLength(4)
-    const unclear = await settleOpenIntents(workspace.intents)
+    const settled = await settleOpenIntents(workspace.intents)
     expect(await workspace.names()).toEqual(['done.txt', 'not-begun.txt', 'other.txt'])
     expect(workspace.intents.changes.map(({ path }) => path)).toEqual(['done.txt'])
-    expect(unclear.map(({ change }) => change.path)).toEqual(['other.txt'])
+    expect(settled.flatMap(({ unclear }) => unclear.map(({ path }) => path))).toEqual(['other.txt'])
+    expect(settled.flatMap(({ changes }) => changes.map(({ path }) => path))).toEqual(['done.txt'])
     expect(workspace.intents.pending.size).toBe(0)
+  })
+
+  test('F-601 F-604 what was written stays known until its session has recorded it, whatever happens to the file', async () => {
+    await workspace.put('a.txt', 'old')
+    const [change] = await commit([await request('a.txt', 'old', 'new')])
+    const file = {
+      change: change!,
+      key: 'k',
+      real: join(workspace.folder, 'a.txt'),
+      temporary: join(workspace.folder, '.t'),
+    }
+    await workspace.put('a.txt', 'by hand')
+    await workspace.intents.begin({ id: 'i1', author, files: [file], written: true })
+    expect(await settleOpenIntents(workspace.intents)).toEqual([{ author, changes: [change], unclear: [] }])
   })
 
   test('FA-23 F-701 when the third file fails, the first two have their old bytes', async () => {

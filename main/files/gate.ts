@@ -171,27 +171,34 @@ export class CommitGate {
   }
 }
 
+/** What an open intent came to: changes that took place, and files that hold neither the old nor the new content. */
+export type SettledIntent = { author: Author; changes: FileChange[]; unclear: FileChange[] }
+
 /**
- * Settles what the last run left open, by the hash of each file (F-604). Answers the files that hold neither the old nor
- * the new content: they are told to the person, with both versions at hand.
+ * Settles what the last run left open, by the hash of each file (F-604). What is answered stays open until its session
+ * has recorded it; the unclear files are told to the person, with both versions at hand.
  */
-export async function settleOpenIntents(intents: IntentRecords): Promise<IntentFile[]> {
-  const unclear: IntentFile[] = []
+export async function settleOpenIntents(intents: IntentRecords): Promise<SettledIntent[]> {
+  const settled: SettledIntent[] = []
   for (const intent of await intents.open()) {
+    const unclear: FileChange[] = []
     const done: FileChange[] = []
     for (const file of intent.files) {
       await rm(file.temporary, { force: true }).catch(() => {})
       const now = await contentHash(file.real)
-      if (now === file.change.after) done.push(file.change)
-      else if (now !== file.change.before) unclear.push(file)
+      if (intent.written || now === file.change.after) done.push(file.change)
+      else if (now !== file.change.before) unclear.push(file.change)
     }
     const states = intent.files.flatMap(({ key, change }) =>
       done.includes(change) && change.after !== null ? [{ key, version: change.after, shown: [] }] : [],
     )
-    if (done.length > 0) await intents.record(intent, done, states)
-    else await intents.drop(intent)
+    if (done.length + unclear.length === 0) await intents.drop(intent)
+    else {
+      await intents.record(intent, done, states)
+      settled.push({ author: intent.author, changes: done, unclear })
+    }
   }
-  return unclear
+  return settled
 }
 
 /** The bytes of a checked file, at most 16 MiB; `file.too_large` above (F-522). */

@@ -16,12 +16,18 @@ export type IntentFile = {
   temporary: string
 }
 
-export type Intent = { id: string; author: Author; files: IntentFile[] }
+export type Intent = {
+  id: string
+  author: Author
+  files: IntentFile[]
+  /** Everything was written; only the session's journal may lack it. */
+  written?: boolean
+}
 
 export interface IntentRecords {
   /** Durable before it resolves. */
   begin(intent: Intent): Promise<void>
-  /** In one transaction: the changes and file states are recorded, the intent is dropped. */
+  /** All was written. The intent is kept until the session says that the changes are in its journal (F-601 step 6). */
   record(intent: Intent, changes: FileChange[], states: FileState[]): Promise<void>
   /** Nothing happened. */
   drop(intent: Intent): Promise<void>

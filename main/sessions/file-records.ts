@@ -69,8 +69,19 @@ export class StoredIntents implements IntentRecords {
   }
 }
 
-/** What a crash kept from the journal, as a command for its session (F-604). */
-export function foundAfterCrash({ author, changes, unclear }: SettledIntent): Command {
+/** Brings what a crash kept from the journals into them; what belongs to no session any more is let go (F-604). */
+export async function recordFound(
+  found: readonly SettledIntent[],
+  sessions: { command(id: string, command: Command): Promise<unknown> },
+  intents: StoredIntents,
+): Promise<void> {
+  for (const settled of found) {
+    const ids = [...settled.changes, ...settled.unclear].map(({ id }) => id)
+    await sessions.command(settled.author.sessionId, asCommand(settled)).catch(() => intents.recorded(ids))
+  }
+}
+
+function asCommand({ author, changes, unclear }: SettledIntent): Command {
   const all = [...changes, ...unclear].map((change) => ({
     ...changedFile(change, author.turnId),
     callId: author.callId,

@@ -55,6 +55,7 @@ export type TestWorkbenchOptions = {
   /** Awaited while a turn is prepared. */
   preparing?: () => Promise<void>
   afterSettle?: SessionsPorts['afterSettle']
+  changesRecorded?: SessionsPorts['changesRecorded']
 }
 
 let requests = 0
@@ -97,6 +98,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     entryChanged: () => {},
     entryRemoved: () => {},
     rulesChanged: () => {},
+    changesRecorded: (ids) => options.changesRecorded?.(ids),
     notify: () => {},
     log: (level, message, fields) => log.push({ level, message, fields }),
     now: Date.now,

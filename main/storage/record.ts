@@ -47,7 +47,9 @@ export function readHidden(text: string): HiddenRecord {
   return {
     grants: list(stored['grants']),
     commandNotes: list(stored['commandNotes']),
+    fileNotes: list(stored['fileNotes']),
     completionKeys: list(stored['completionKeys']),
+    exec: execRecord(stored['exec']),
   }
 }
 
@@ -118,6 +120,12 @@ function parsed(text: string): Record<string, unknown> {
   } catch {
     return {}
   }
+}
+
+function execRecord(value: unknown): HiddenRecord['exec'] {
+  const stored = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
+  const count = typeof stored['count'] === 'number' ? stored['count'] : 0
+  return { count, sessions: list(stored['sessions']), notices: list(stored['notices']) }
 }
 
 function list(value: unknown): never[] {

@@ -59,7 +59,7 @@ test('K-13 a session loads after a restart as it was committed', async () => {
   const hidden = {
     grants: [],
     commandNotes: [{ itemId: 'i', line: 'ls', state: 'ok', output: 'a' }],
-    completionKeys: [{ key: 'k', turnId: 't1' }],
+    fileNotes: [], completionKeys: [{ key: 'k', turnId: 't1' }],
   }
   const first = await open()
   await first.commit(

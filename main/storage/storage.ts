@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Workspace } from '../../preload/contract/events.ts'
 import type { Item, Rule } from '../../preload/contract/items.ts'
 import type { Draft, SearchHit } from '../../preload/contract/routes.ts'
-import type { ChangedFile, Entry, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { ChangedFile, Entry, ExecSession, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Blobs } from './blobs.ts'
 
 /** What one decision of a session's actor stores, all or nothing. */
@@ -37,8 +37,17 @@ export type HiddenRecord = {
   grants: Rule[]
   /** Finished commands' output that goes with the person's next message (X-331). */
   commandNotes: { itemId: string; line: string; state: string; output: string }[]
+  /** What the person did to files the agent changed: told to it at its next step (F-909). */
+  fileNotes: string[]
   completionKeys: { key: string; turnId: string }[]
+  exec: ExecRecord
 }
+
+/** Exec sessions of a session: the last number given, those known, and ends the agent has not been told (X-401, X-602). */
+export type ExecRecord = { count: number; sessions: ExecSession[]; notices: ExecNotice[] }
+
+/** `itemId` while it is attached to the turn that runs, as the notice item that shows it. */
+export type ExecNotice = { execId: string; text: string; prompt: string; itemId: string | null }
 
 export type RequestBinding = { requestId: string; fingerprint: string; reply: unknown }
 

@@ -7,6 +7,7 @@ import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ReportAnswer } from '../agent/reports.ts'
 import { admit, submit } from './admission.ts'
 import { answerApproval, rejudge } from './approvals.ts'
+import { markUndone, recordFound, reviewChange } from './changes.ts'
 import { Decision } from './decision.ts'
 import type { Command, Input } from './inputs.ts'
 import { endCommand, startCommand } from './own-commands.ts'
@@ -113,6 +114,12 @@ function applyCommand(decision: Decision, command: Command): unknown {
       decision.changeHeader({ automaticHeld: null })
       decision.effect({ do: 'entry' })
       return { ok: true }
+    case 'changes.record':
+      return recordFound(decision, command)
+    case 'changes.review':
+      return reviewChange(decision, command)
+    case 'changes.undone':
+      return markUndone(decision, command)
     case 'rename':
       return rename(decision, command)
     case 'title':

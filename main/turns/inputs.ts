@@ -1,7 +1,7 @@
 /** What enters a session's mailbox: commands of clients and services, reports of the turn's worker. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contract/items.ts'
-import type { ApprovalMode, TurnSource } from '../../preload/contract/session.ts'
+import type { ApprovalMode, ChangedFile, TurnSource } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
 import type { Attendance, StopReason } from './state.ts'
 
@@ -19,6 +19,9 @@ export type Message = {
   retryOf?: string
   continues?: string
 }
+
+/** A change with the call that made it, where one did. */
+export type RecordedChange = ChangedFile & { callId?: string | undefined }
 
 export type Command =
   /** The reply this request had already, else null (T-13). Changes nothing. */
@@ -67,6 +70,12 @@ export type Command =
   | { type: 'recovery.continue'; recoveryId: string; message: Message }
   | { type: 'recovery.dismiss'; recoveryId: string }
   | { type: 'hold.release' }
+  /** Changes no call reports: put back by the person, or found after a crash. `told` goes to the agent (F-909). */
+  | { type: 'changes.record'; turnId: string; changes: RecordedChange[]; told?: string; notice?: string }
+  /** What the person decided on a hunk, or with `hunkId` null on the whole file (F-907). */
+  | { type: 'changes.review'; changeId: string; hunkId: string | null; state: 'accepted' | 'rejected' | 'open' }
+  /** The files of these changes were set back, or brought forward again (F-1008, F-1010). */
+  | { type: 'changes.undone'; changeIds: string[]; undone: boolean; told: string }
   | { type: 'rename'; title: string; ifRev?: number }
   | { type: 'title'; title: string; source: 'generated' | 'fallback'; rev: number }
   | { type: 'pin'; pinned: boolean }

@@ -1,6 +1,7 @@
 /** Reports of a running turn's worker, applied in the order they arrive (T-40). A report of another turn never gets here. */
 import type { Report, ReportAnswer } from '../agent/reports.ts'
 import { toolReady } from './approvals.ts'
+import { takeFileNotes } from './changes.ts'
 import type { Decision } from './decision.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
@@ -89,7 +90,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       return null
     case 'boundary':
       closeOpenItem(decision)
-      return { steers: takeSteers(decision), ended: false }
+      return { steers: [...takeFileNotes(decision), ...takeSteers(decision)], ended: false }
     case 'mayEnd':
       // The commit point (T-36, T-37): either a steer makes another step, or the turn ends here and now.
       if (pendingSteers(decision).length > 0) return { steers: takeSteers(decision), ended: false }

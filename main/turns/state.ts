@@ -92,6 +92,8 @@ export type Effect =
   /** The question closes by itself after `ms` (T-149). */
   | { do: 'expire'; questionId: string; ms: number }
   | { do: 'settled'; turnId: string }
+  /** These changes are in the journal: what kept them for a crash may let go of them (F-601 step 6). */
+  | { do: 'recorded'; changeIds: string[] }
   /** Look for the first thing that may start now (T-46). */
   | { do: 'next' }
   | { do: 'entry' }
@@ -187,7 +189,7 @@ export function newSession(input: {
       changes: [],
       execSessions: [],
     },
-    hidden: { grants: [], commandNotes: [], completionKeys: [] },
+    hidden: { grants: [], commandNotes: [], fileNotes: [], completionKeys: [] },
     turn: null,
     lastPos: 0,
     stored: false,

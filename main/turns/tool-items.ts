@@ -75,7 +75,9 @@ export function recordChanges(
   turnId: string,
   changes: Extract<Report, { type: 'toolEnded' }>['changes'],
 ): void {
-  if (changes.length === 0 || !decision.state.view.turns.some((turn) => turn.id === turnId)) return
+  if (changes.length === 0) return
+  decision.effect({ do: 'recorded', changeIds: changes.map(({ id }) => id) })
+  if (!decision.state.view.turns.some((turn) => turn.id === turnId)) return
   const files = new Map(
     decision.state.view.changes.filter((file) => file.turnId === turnId).map((file) => [file.path, file]),
   )
@@ -92,6 +94,9 @@ export function recordChanges(
         after: change.after,
         added: sum(before.added, change.added),
         removed: sum(before.removed, change.removed),
+        ...(change.uncertain ? { uncertain: true } : {}),
+        // Who looks at the file is told of the agent's part in it, not of the person's correction.
+        by: before.by === 'person' ? change.by : before.by,
       })
     }
   }

@@ -1,7 +1,7 @@
 /** The session as clients see it: its record's projection, the running turn, a line of the list (S-4, S-46..S-50). */
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
-import { Id } from './ids.ts'
+import { BlobHash, Id } from './ids.ts'
 import { ApprovalItem, Attachment, Item, Plan, QuestionItem, Time } from './items.ts'
 
 export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
@@ -207,15 +207,40 @@ export const RunningTurn = z.object({
 })
 export type RunningTurn = z.infer<typeof RunningTurn>
 
+export const ExecEnd = z.object({
+  at: Time,
+  reason: z.enum(['exited', 'stopped', 'timed_out', 'shutdown', 'lost']),
+  exitCode: z.number().int().nullable(),
+  signal: z.string().nullable(),
+  /** All of its output, where a reply could not show all of it. */
+  outputRef: BlobHash.optional(),
+})
+export type ExecEnd = z.infer<typeof ExecEnd>
+
+/** A process that outlives the call, or the line, that started it (exec.md 4). */
 export const ExecSession = z.object({
+  /** `x1`, `x2`, ...: counts up in its session and is never reused there (X-401). */
   id: Id,
-  owner: z.string(),
-  state: z.enum(['running', 'exited', 'killed', 'lost']),
+  /** Who started it; a person's `!` line is theirs (X-331). */
+  owner: z.enum(['agent', 'person']),
+  /** `background`: left running by a one-shot command (X-211). */
+  label: z.string().max(40).optional(),
+  state: z.enum(['running', 'stopping', 'ended']),
+  /** First line of the command, secrets redacted. */
   preview: z.string(),
   folder: z.string(),
   startedAt: Time,
-  end: z.object({ at: Time, exitCode: z.number().int().nullable(), signal: z.string().nullable() }).optional(),
+  tty: z.boolean(),
+  /** The card that started it, and its turn. */
+  itemId: Id,
+  turnId: Id.optional(),
+  /** The person has taken its keyboard from the agent. */
+  held: z.boolean().optional(),
+  /** It asks for a secret: the open question (X-428). */
+  questionId: Id.optional(),
+  end: ExecEnd.optional(),
 })
+export type ExecSession = z.infer<typeof ExecSession>
 
 /** One file a turn changed, for the Changes tab: counts now, contents by hash on demand. */
 export const ChangedFile = z.object({
@@ -228,6 +253,14 @@ export const ChangedFile = z.object({
   added: z.number().int().nullable(),
   removed: z.number().int().nullable(),
   by: z.enum(['tool', 'command', 'agent', 'person']),
+  /** It fell where another turn may have made it (F-903). */
+  uncertain: z.boolean().optional(),
+  /** What the person decided on its hunks, by their identities; the others are open (F-907). */
+  review: z.record(z.string(), z.enum(['accepted', 'rejected'])).optional(),
+  /** The content at which the person kept the whole file: its hash, or empty where it was deleted. */
+  reviewed: z.string().optional(),
+  /** Taken back by an undo that a redo can bring forward (F-1008). */
+  undone: z.boolean().optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
 

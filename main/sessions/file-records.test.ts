@@ -1,0 +1,96 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startModelServer } from '../../e2e/model-server/server.ts'
+import { CommitGate, settleOpenIntents } from '../files/gate.ts'
+import { Paths } from '../files/paths.ts'
+import { FileStates } from '../files/read-state.ts'
+import { hashOf } from '../files/version.ts'
+import { recordFound, StoredFileStates, StoredIntents } from './file-records.ts'
+import { calls, says, testScene } from './test-scene.ts'
+import type { TestWorkbench } from './test-workbench.ts'
+
+const scene = testScene(() => startModelServer())
+const never = new AbortController().signal
+
+/** A gate over the storage of `bench`, as the workbench builds it. */
+function gateOf(bench: TestWorkbench) {
+  const fileStates = new StoredFileStates(bench.storage)
+  const intents = new StoredIntents(bench.storage, fileStates)
+  const paths = new Paths({ dataFolder: join(bench.home, 'data') })
+  const gate = new CommitGate({ paths, blobs: bench.storage.blobs, states: new FileStates(fileStates), intents })
+  return { gate, intents, paths }
+}
+
+async function write(
+  bench: TestWorkbench,
+  content: string,
+  author: { sessionId: string; turnId: string; callId: string },
+) {
+  const { gate, paths } = gateOf(bench)
+  const place = { sessionId: author.sessionId, workspace: bench.workspace, extraFolders: [] }
+  const path = await paths.resolve(place, 'a.txt')
+  const base = await hashOf(await readFile(join(bench.workspace, 'a.txt')))
+  return gate.commit(place, [{ path, base, content: Buffer.from(content) }], { ...author, by: 'tool' }, never)
+}
+
+test('FA-21 F-601 F-604 a host killed between the write and the end of its call finds the change at its next start', async () => {
+  const bench = await scene.workbench([calls('edit'), says('never')])
+  await writeFile(join(bench.workspace, 'a.txt'), 'old\n')
+  const actor = bench.create()
+  const turnId = await bench.start(actor, 'Change it')
+  const { context } = await bench.tools.running('edit')
+  const [change] = await write(bench, 'new\n', { sessionId: actor.id, turnId, callId: context.callId })
+
+  const after = await scene.restarted(bench, [says('Going on.')], true)
+  const { intents } = gateOf(after)
+  await after.sessions.recoverAll()
+  await recordFound(await settleOpenIntents(intents), after.sessions, intents)
+  const window = await after.follow(await after.sessions.actor(actor.id))
+  expect(window.view.changes).toMatchObject([
+    { id: change!.id, turnId, path: 'a.txt', kind: 'edited', before: change!.before, after: change!.after },
+  ])
+  expect(window.view.header.lastOutcome).toBe('interrupted')
+  expect(window.itemsOf('tool')[0]).toMatchObject({
+    state: 'unknown',
+    changeIds: [change!.id],
+    summary: 'It had changed a.txt.',
+  })
+
+  // A host that dies before the intent is dropped finds it again, and records it no second time.
+  await recordFound(
+    [{ author: { sessionId: actor.id, turnId, callId: context.callId, by: 'tool' }, changes: [change!], unclear: [] }],
+    after.sessions,
+    intents,
+  )
+  expect((await after.sessions.open(actor.id)).changes).toEqual(window.view.changes)
+})
+
+test('F-601 an intent is let go once the change is in the journal, and not before', async () => {
+  let intents: StoredIntents | null = null
+  const bench = await scene.workbench([calls('edit'), says('Done.')], {
+    changesRecorded: (ids) => void intents?.recorded(ids),
+  })
+  intents = gateOf(bench).intents
+  await writeFile(join(bench.workspace, 'a.txt'), 'old\n')
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  const turnId = await bench.start(actor, 'Change it')
+  const call = await bench.tools.running('edit')
+  const { paths } = gateOf(bench)
+  const place = { sessionId: actor.id, workspace: bench.workspace, extraFolders: [] }
+  const path = await paths.resolve(place, 'a.txt')
+  const author = { sessionId: actor.id, turnId, callId: call.context.callId, by: 'tool' as const }
+  const shared = new CommitGate({ paths, blobs: bench.storage.blobs, states: new FileStates(), intents })
+  const changes = await shared.commit(
+    place,
+    [{ path, base: await hashOf(Buffer.from('old\n')), content: Buffer.from('new\n') }],
+    author,
+    never,
+  )
+  expect(await intents.open()).toMatchObject([{ written: true }])
+  call.finish({ changes })
+  await window.settled(turnId)
+  expect(window.view.changes).toHaveLength(1)
+  expect(await intents.open()).toEqual([])
+})
