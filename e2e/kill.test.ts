@@ -4,12 +4,13 @@
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import type { SessionEvent, StoredEvent } from '../preload/contract/events.ts'
 import type { SessionView } from '../preload/contract/session.ts'
 import { HostClient } from './host-client.ts'
 import { Lab, readRun, type LatheProcess } from './lab.ts'
-import { faults, mending, task } from './mending.ts'
+import { faults, mending, planned, task } from './mending.ts'
 
 const kills = Number(process.env['LATHE_KILLS'] ?? 12)
 const seed = Number(process.env['LATHE_KILL_SEED'] ?? Date.now() % 100_000)
@@ -43,27 +44,47 @@ async function endOf(started: LatheProcess, signal: NodeJS.Signals): Promise<voi
   await started.ended
 }
 
-/** The transcript holds the prompt, and all that the printed events said, as far as they said it. */
-function expectKept(view: SessionView, journal: SessionEvent[], before: StoredEvent[]): void {
-  expect(view.items[0]).toMatchObject({ kind: 'user', text: task })
-  expect(journal.map(({ seq }) => seq)).toEqual(journal.map((_, at) => at + 1))
-  const first = before[0]?.seq ?? 1
-  expect(journal.slice(first - 1, first - 1 + before.length)).toEqual(before)
+/** Sentences about what does not hold; empty where all is well. */
+type Doubts = string[]
 
+function doubt(holds: boolean, sentence: string): Doubts {
+  return holds ? [] : [sentence]
+}
+
+/** The transcript holds the prompt, and all that the printed events said, as far as they said it. */
+function whatIsLost(view: SessionView, journal: SessionEvent[], before: StoredEvent[]): Doubts {
   const texts = new Map<string, string>()
+  const tools = new Map<string, string>()
   for (const event of before) {
     if (event.type === 'item.put' && 'text' in event.item) texts.set(event.item.id, event.item.text)
+    if (event.type === 'item.put' && event.item.kind === 'tool') tools.set(event.item.id, event.item.state)
     if (event.type === 'item.delta' && event.field === 'text')
       texts.set(event.itemId, (texts.get(event.itemId) ?? '').slice(0, event.offset) + event.add)
-    if (event.type === 'item.patch' && ['ok', 'error'].includes(event.set.state ?? ''))
-      expect(view.items.find(({ id }) => id === event.itemId)).toMatchObject({ kind: 'tool', state: event.set.state })
+    if (event.type === 'item.patch' && event.set.state !== undefined) tools.set(event.itemId, event.set.state)
   }
-  for (const [id, text] of texts) {
-    const item = view.items.find((one) => one.id === id)
-    expect(item && 'text' in item ? item.text.slice(0, text.length) : null).toBe(text)
-  }
+  const item = (id: string) => view.items.find((one) => one.id === id)
+  const ended = [...tools].filter(([, state]) => state === 'ok' || state === 'error')
+  const [prompt] = view.items
+  const first = (before[0]?.seq ?? 1) - 1
+  const stored = journal.slice(first, first + before.length)
   const plan = before.findLast((event) => event.type === 'plan.changed')
-  if (plan?.type === 'plan.changed') expect(view.header.plan?.entries).toHaveLength(plan.plan.entries.length)
+  return [
+    ...doubt(prompt?.kind === 'user' && prompt.text === task, 'The prompt is not there.'),
+    ...doubt(
+      journal.every(({ seq }, at) => seq === at + 1),
+      'The journal has a gap or a repeat.',
+    ),
+    ...doubt(isDeepStrictEqual(stored, before), 'The journal is not what was printed.'),
+    ...ended.flatMap(([id, state]) => {
+      const found = item(id)
+      return doubt(found?.kind === 'tool' && found.state === state, `A tool that was ${state} is not.`)
+    }),
+    ...[...texts].flatMap(([id, text]) => {
+      const found = item(id)
+      return doubt(found !== undefined && 'text' in found && found.text.startsWith(text), `Text is lost of: ${text}`)
+    }),
+    ...doubt(plan?.type !== 'plan.changed' || view.header.plan?.entries.length === planned.length, 'The plan is lost.'),
+  ]
 }
 
 /** How the table of turns.md section 19 would have it, from what the journal held when the host died. */
@@ -103,42 +124,52 @@ test(
       const before = printed(stdout)
       const asked = lab.asked().length
       const requests = lab.server.asked().length
-      const about = `kill ${kill} of seed ${seed}, ${moment} ms into the turn`
 
       host = await serve(lab)
       using client = await HostClient.of(lab.home)
       const view = await client.open(sessionId)
       const journal = await client.journal(view)
-      expectKept(view, journal, before)
-      expect(view.turn, about).toBeNull()
-      const { lastOutcome, recovery, currentTurnId } = view.header
-      expect(currentTurnId, about).toBeNull()
       const settledBefore = before.at(-1)?.type === 'turn.settled'
-      expect(lastOutcome, about).toBe(settledBefore ? 'completed' : expectedOutcome(journal))
-      if (lastOutcome === 'interrupted')
-        expect(recovery, about).toMatchObject({ status: 'awaiting', canContinue: true })
-      else expect(recovery, about).toBeNull()
+      const outcome = settledBefore ? 'completed' : expectedOutcome(journal)
       if (settledBefore) ends.settledBefore++
-      else ends[lastOutcome as 'completed' | 'interrupted']++
-
+      else ends[outcome]++
+      const { lastOutcome, recovery, currentTurnId } = view.header
       // The file is as it was or as it was to be, and never the latter without a card that tells of it.
       const file = await lab.read('index.js')
       const isMended = file.includes(faults.ms.mended)
-      expect(isMended || file.includes(faults.ms.broken), about).toBe(true)
-      const edit = view.items.find((item) => item.kind === 'tool' && item.name === 'edit_file')
-      if (isMended) expect(edit, about).toMatchObject({ state: expect.stringMatching(/^(ok|unknown)$/) })
-      if (edit?.kind === 'tool' && edit.state === 'ok') expect(isMended, about).toBe(true)
-      for (const item of view.items) expect(item.status, about).not.toBe('live')
-      expect(lab.server.asked(), about).toHaveLength(requests)
+      const edit = view.items.find((one) => one.kind === 'tool' && one.name === 'edit_file')
+      const edited = edit?.kind === 'tool' ? edit.state : 'none'
+      const requestsAfterStart = lab.server.asked().length - requests
 
       lab.script([{ emit: [{ text: 'Going on.' }] }])
       const next = await lab.lathe(['run', '--json', '--session', sessionId, 'And now?'])
-      expect(next.code, `${about}: ${next.stderr}`).toBe(0)
       const after = await client.open(sessionId)
-      expect(after.header.lastOutcome, about).toBe('completed')
-      expect(after.header.recovery?.status ?? 'resolved', about).toBe('resolved')
-      expectAnswered(lab.asked()[asked]!.body.messages)
-      expect(lab.asked(), about).toHaveLength(asked + 1)
+      const doubts = [
+        ...whatIsLost(view, journal, before),
+        ...doubt(view.turn === null && currentTurnId === null, 'A turn is still shown as running.'),
+        ...doubt(lastOutcome === outcome, `The turn is shown as ${lastOutcome}, not ${outcome}.`),
+        ...doubt(
+          outcome === 'interrupted' ? recovery?.status === 'awaiting' && recovery.canContinue : recovery === null,
+          'What to do is not asked, or asked in vain.',
+        ),
+        ...doubt(
+          view.items.every(({ status }) => status !== 'live'),
+          'An item is still live.',
+        ),
+        ...doubt(isMended || file.includes(faults.ms.broken), 'The file is torn.'),
+        ...doubt(
+          !isMended || edited === 'ok' || edited === 'unknown',
+          `The file is mended, and its edit is ${edited}.`,
+        ),
+        ...doubt(isMended || edited !== 'ok', 'The edit is shown as done, and the file is as it was.'),
+        ...doubt(requestsAfterStart === 0, `The restart asked the model ${requestsAfterStart} times.`),
+        ...doubt(next.code === 0, `The next message ended with ${next.code}: ${next.stderr}`),
+        ...doubt(after.header.lastOutcome === 'completed', 'The next turn is not shown as completed.'),
+        ...doubt((after.header.recovery?.status ?? 'resolved') === 'resolved', 'The recovery is not resolved.'),
+        ...doubt(lab.asked().length === asked + 1, 'The next message was not exactly one request.'),
+        ...doubt(everyCallIsAnswered(lab.asked()[asked]?.body.messages ?? []), 'A call is sent without its result.'),
+      ]
+      expect({ kill, seed, moment, doubts }).toEqual({ kill, seed, moment, doubts: [] })
     }
     if (host) await endOf(host, 'SIGTERM')
     expect(await lab.processes()).toEqual([])
@@ -147,9 +178,11 @@ test(
   60_000 + kills * 20_000,
 )
 
-/** No call of the history is left without its result: a model refuses such a request. */
-function expectAnswered(messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[]): void {
+/** A model refuses a history in which a call has no result. */
+function everyCallIsAnswered(
+  messages: { role: string; tool_calls?: { id: string }[]; tool_call_id?: string }[],
+): boolean {
   const called = messages.flatMap(({ tool_calls }) => tool_calls?.map(({ id }) => id) ?? [])
   const answered = messages.flatMap(({ tool_call_id }) => tool_call_id ?? [])
-  expect(answered).toEqual(called)
+  return isDeepStrictEqual(answered, called)
 }

@@ -30,7 +30,7 @@ export const faults: Record<SampleWorkspace, Fault> = {
 
 export const task = 'The tests of this package fail. Find out why and mend it.'
 
-const planned = ['Read the code', 'Mend it', 'Run the tests']
+export const planned = ['Read the code', 'Mend it', 'Run the tests']
 
 /** The plan with the first `done` entries done. */
 function plan(done: number): Action {
