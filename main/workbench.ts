@@ -1,7 +1,6 @@
 /** Builds the services of a data folder in order and disposes them in reverse; no logic of its own. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { LatheError } from '../preload/contract/errors.ts'
 import type { WorkbenchEvent } from '../preload/contract/events.ts'
 import type { Rule } from '../preload/contract/items.ts'
@@ -26,6 +25,7 @@ import { Broadcast } from './platform/broadcast.ts'
 import { openConfig } from './platform/config.ts'
 import { secretVariables } from './platform/known-values.ts'
 import type { Log } from './platform/log.ts'
+import { programFolder } from './platform/program-folder.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
@@ -237,12 +237,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
   const workspaces = new Workspaces({
     storage,
-    demoSource: fileURLToPath(
-      new URL(
-        import.meta.url.includes('/out/') ? '../../assets/demo-workspace' : '../assets/demo-workspace',
-        import.meta.url,
-      ),
-    ),
+    demoSource: async () => join(await programFolder(), 'assets', 'demo-workspace'),
     // Beside the data folder, which no tool may touch.
     demoFolder: `${home}-demo`,
     changed: (workspace) => events.send({ type: 'workspace.changed', workspace }),

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/storage.ts'
 export type WorkspacesPorts = {
   storage: Pick<Storage, 'workspaces' | 'putWorkspace' | 'removeWorkspace' | 'moveWorkspace'>
   /** The demo workspace as shipped, and where copies of it are made. */
-  demoSource: string
+  demoSource(): Promise<string>
   demoFolder: string
   changed(workspace: Workspace): void
   now(): number
@@ -53,7 +53,7 @@ export class Workspaces {
     let name = 'demo'
     for (let count = 2; taken.has(name); count++) name = `demo-${count}`
     const path = join(this.ports.demoFolder, name)
-    await cp(this.ports.demoSource, path, { recursive: true })
+    await cp(await this.ports.demoSource(), path, { recursive: true })
     return this.open(path, true)
   }
 
