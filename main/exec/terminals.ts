@@ -13,7 +13,7 @@ import type { Env, Environment } from './environment.ts'
 import { programsUnder } from './process-tree.ts'
 import { type ProcessLedger, type RunningProcess, startProcess } from './process.ts'
 import { findShell } from './shell.ts'
-import { TerminalScreen } from './terminal-screen.ts'
+import type { TerminalScreen } from './terminal-screen.ts'
 
 export type TerminalsOptions = {
   environment: Environment
@@ -106,7 +106,11 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       opening += 1
       try {
         const id = randomUUID()
-        const env = await options.environment.forTerminal({ terminalId: id, workspace })
+        const [env, { TerminalScreen }] = await Promise.all([
+          options.environment.forTerminal({ terminalId: id, workspace }),
+          // The emulator loads with the first terminal, not with every start.
+          import('./terminal-screen.ts'),
+        ])
         const shell = profile ?? (await personsShell(env))
         const size = { cols: clamp(cols, 2, 1_000), rows: clamp(rows, 1, 500) }
         const terminal = new HostTerminal({
@@ -114,6 +118,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
           workspace,
           ...size,
           shell,
+          Screen: TerminalScreen,
           scrollback: options.scrollback(),
           changed,
           active: watch,
@@ -162,6 +167,7 @@ type TerminalOptions = {
   cols: number
   rows: number
   shell: Profile
+  Screen: typeof TerminalScreen
   scrollback: number
   changed(terminal: HostTerminal): void
   active(): void
@@ -192,7 +198,7 @@ class HostTerminal {
   constructor(options: TerminalOptions) {
     this.id = options.id
     this.#options = options
-    this.#screen = new TerminalScreen({
+    this.#screen = new options.Screen({
       ...options,
       answer: (data) => this.#process?.write(data),
       waiting: (characters) => this.#holdBack(characters),
