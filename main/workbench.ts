@@ -91,8 +91,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   config.onChange(() => {
     providers = readProvidersConfig(config.content)
     events.send({ type: 'models.changed' })
+    events.send({ type: 'settings.changed', settings: shownSettings() })
     events.send(hostChanged())
   })
+  /** As windows show them: where no default model is set in Lathe, that of the configuration file answers. */
+  const shownSettings = () => ({ ...settings.get(), model: settings.get().model ?? providers.model })
   const models = createModels({
     config: () => providers,
     secret: (provider) => secrets.get(`provider.${provider}`),
@@ -281,10 +284,16 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     banner: banner(),
   })
 
+  const hasNoModel = () => settings.get().model === null && providers.model === null
   const services: Services = {
+    demoModelOf: async (path) => {
+      const demo = (await storage.workspaces()).some((one) => one.path === path && one.demo)
+      return demo && hasNoModel() ? demoModel : undefined
+    },
     storage,
     sessions,
     settings,
+    shownSettings,
     workspaces,
     models,
     config,
@@ -370,6 +379,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })
       await sessions.recoverAll()
       await recordFound(found, sessions, intents)
+      // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
+      if (lasting && hasNoModel() && (await storage.workspaces()).length === 0) await workspaces.openDemo()
     },
     dispose: () =>
       (disposing ??= (async () => {
@@ -384,6 +395,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })()),
   }
 }
+
+const demoModel = 'demo/tour'
 
 /** Tells when a commit has taken 5 s, and when it is over (S-18). */
 function toldWhenSlow(commit: Storage['commit'], tell: (slow: boolean) => void): Storage['commit'] {

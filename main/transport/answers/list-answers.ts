@@ -14,9 +14,10 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
     sessions: {
       list: ({ before, limit, workspace, archived, text }) =>
         storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
-      create: async ({ workspace, model, approvalMode }) => ({
-        sessionId: sessions.create({ workspace, model, approvalMode }).id,
-      }),
+      create: async ({ workspace, model, approvalMode }) => {
+        const chosen = model ?? (await services.demoModelOf(workspace))
+        return { sessionId: sessions.create({ workspace, model: chosen, approvalMode }).id }
+      },
       rename: ({ sessionId, title, ifRev }) =>
         sessions.command(sessionId, { type: 'rename', title, ...(ifRev === undefined ? {} : { ifRev }) }),
       pin: ({ sessionId, pinned }) => sessions.command(sessionId, { type: 'pin', pinned }),

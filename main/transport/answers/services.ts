@@ -2,6 +2,7 @@
 import type { WorkbenchEvent } from '../../../preload/contract/events.ts'
 import type { ContextReport, HostInfo } from '../../../preload/contract/routes.ts'
 import type { Rule } from '../../../preload/contract/items.ts'
+import type { Settings } from '../../../preload/contract/settings.ts'
 import type { Environment } from '../../exec/environment.ts'
 import type { Terminals } from '../../exec/terminals.ts'
 import type { Differ } from '../../files/diff.ts'
@@ -20,6 +21,8 @@ export type Services = {
   storage: Storage
   sessions: Sessions
   settings: SettingsStore
+  /** The settings with the default model that is in force. */
+  shownSettings(): Settings
   workspaces: Workspaces
   models: ModelService
   config: Config
@@ -37,6 +40,8 @@ export type Services = {
   /** What only a desktop shell can do; absent on the web host (Z-183). */
   desktop: Desktop | null
   hostInfo(): HostInfo
+  /** The scripted model, for a session in a demo workspace while no model is configured. */
+  demoModelOf(workspace: string): Promise<string | undefined>
   now(): number
 }
 
