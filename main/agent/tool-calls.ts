@@ -212,16 +212,9 @@ async function end(
   const short = text.length <= toolSummaryCharsMax
   const resultRef = short ? undefined : await blobs.put(text).catch(() => undefined)
   const view = result.view ? redaction.value(result.view) : null
-  const changes = (result.changes ?? []).map((change): ChangedFile => ({
-    id: change.id,
+  const changes = (result.changes ?? []).map(({ callId: _, ...change }): ChangedFile => ({
+    ...change,
     turnId: port.turnId,
-    path: change.path,
-    kind: change.kind,
-    before: change.before,
-    after: change.after,
-    added: change.added,
-    removed: change.removed,
-    by: change.by,
   }))
   await port.report({
     type: 'toolEnded',
@@ -289,7 +282,8 @@ function contextOf(
       void port.report({ type: 'asked', ticket, itemId: one.itemId, question })
       const release = await answer
       // The turn has ended: so does the call, as cancelled (T-105).
-      if ('run' in release || ('noAnswer' in release && release.noAnswer === 'cancelled')) throw new Error('The turn was stopped.')
+      if ('run' in release || ('noAnswer' in release && release.noAnswer === 'cancelled'))
+        throw new Error('The turn was stopped.')
       return release
     },
     setPlan: (plan) => void port.report({ type: 'planned', plan }),

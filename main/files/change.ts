@@ -10,5 +10,11 @@ export type FileChange = {
   added: number | null
   removed: number | null
   by: 'tool' | 'command' | 'agent' | 'person'
+  /** It fell where another turn may have made it (F-903). */
+  uncertain?: boolean | undefined
+  /** Permission bits where they differ, or of a file that is gone; null where there is no file. */
+  mode?: { before: number | null; after: number | null } | undefined
+  /** Folders above it that were made for it, so that an undo removes no other (F-1009). */
+  folders?: number | undefined
   callId?: string | undefined
 }

@@ -2,9 +2,10 @@ import { chmod } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { FileChange } from './change.ts'
-import { mergeChanges, rejectChange, rejectionNotice, reviewHunks, type RejectDeps } from './changes.ts'
+import { rejectChange, rejectionNote, reviewHunks, type RejectDeps } from './changes.ts'
 import { Differ, patchText, quickCounts } from './diff.ts'
 import { splitLines } from './line-diff.ts'
+import { mergeChanges } from './merged-changes.ts'
 import { rankPaths } from './quick-open.ts'
 import { codeOf, failureOf, makeWorkspace, type TestWorkspace } from './test-workspace.ts'
 import { viewFile } from './tree.ts'
@@ -43,7 +44,7 @@ describe('merging', () => {
       change('b', null, '5'),
       change('a', '2', '3', { by: 'command' }),
     ])
-    expect(merged).toEqual([change('a', '1', '3', { id: '1-2', added: null, removed: null }), change('b', null, '5')])
+    expect(merged).toEqual([change('a', '1', '3', { id: '1-2', added: 2, removed: 2 }), change('b', null, '5')])
   })
 
   test('F-901 FA-29 what ends as it began vanishes, kinds follow from both ends', () => {
@@ -162,7 +163,7 @@ describe('review', () => {
     const one = await edited(before, after)
     const [, second] = await hunkIds(one)
     await workspace.states.note('s1', (await workspace.paths.resolve(workspace.place, 'a.txt')).key, one.after!)
-    const changes = await rejectChange(deps, workspace.place, one, second!, author, never)
+    const { changes } = await rejectChange(deps, workspace.place, one, second!, author, never)
     expect(await workspace.read('a.txt')).toBe(after.replace('thirty\nand more\n', 'line 30\n'))
     expect(changes).toMatchObject([{ by: 'person', kind: 'edited' }])
     expect(
@@ -215,12 +216,8 @@ describe('review', () => {
     const twice = reviewHunks('a', [hunks[0]!, hunks[0]!], states)
     expect(twice.map(({ state }) => state)).toEqual(['accepted', 'open'])
     expect(new Set([first!.id, ...rest.map(({ id }) => id)]).size).toBe(3)
-    expect(
-      rejectionNotice([
-        { path: 'a', hunk: hunks[1]! },
-        { path: 'b', hunk: null },
-      ]),
-    ).toContain('- a, lines 27-33\n- b, the whole change')
+    expect(rejectionNote('a', hunks[1]!)).toContain('a, lines 27-33')
+    expect(rejectionNote('b', null)).toContain('your change of b:')
   })
 })
 

@@ -1,7 +1,4 @@
-/**
- * What a turn, or a whole session, did to each file (F-901, F-1304), hunks with an identity (F-907), and putting them
- * back (F-908). Merging is pure; everything that writes goes through the gate.
- */
+/** Hunks of a change with an identity (F-907), and putting them back through the gate (F-908). */
 import { createHash } from 'node:crypto'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Blobs } from '../storage/blobs.ts'
@@ -13,36 +10,6 @@ import type { Hunk } from './line-diff.ts'
 import type { Paths, Place } from './paths.ts'
 import { decodeText, encodeText, keepsEveryByte, type DecodedText } from './text.ts'
 import { hashOf } from './version.ts'
-
-/** Changes by path: the first before, the last after; what ends as it began is gone (F-901). Order: as first changed. */
-export function mergeChanges(changes: readonly FileChange[]): FileChange[] {
-  const merged = new Map<string, FileChange>()
-  for (const change of changes) {
-    const first = merged.get(change.path)
-    merged.set(change.path, first ? joined(first, change) : change)
-  }
-  return [...merged.values()].filter(({ before, after }) => before !== after)
-}
-
-/** The record keeps the id of the first, so that what refers to it still finds it; lines are counted anew on demand. */
-function joined(first: FileChange, last: FileChange): FileChange {
-  const kind =
-    first.before === null
-      ? 'created'
-      : last.after === null
-        ? 'deleted'
-        : first.kind === 'renamed'
-          ? 'renamed'
-          : 'edited'
-  return {
-    ...first,
-    kind,
-    after: last.after,
-    added: null,
-    removed: null,
-    by: first.by === 'person' ? last.by : first.by,
-  }
-}
 
 export type ReviewState = 'open' | 'accepted' | 'rejected'
 
@@ -65,12 +32,9 @@ export function reviewHunks(
   })
 }
 
-/** What the agent is told at its next step of hunks put back by the person (F-909). */
-export function rejectionNotice(rejected: readonly { path: string; hunk: Hunk | null }[]): string {
-  const lines = rejected.map(({ path, hunk }) =>
-    hunk ? `- ${path}, lines ${rangeOf(hunk)}` : `- ${path}, the whole change`,
-  )
-  return `The person rejected these changes of yours and put the old text back; read the files again before you edit them:\n${lines.join('\n')}`
+/** What the agent is told of a change that the person put back (F-909). */
+export function rejectionNote(path: string, hunk: Hunk | null): string {
+  return `The person rejected your change of ${path}${hunk ? `, lines ${rangeOf(hunk)}` : ''}: the old text is back.`
 }
 
 export type RejectDeps = { paths: Paths; gate: CommitGate; blobs: Blobs; differ: Differ }
@@ -87,15 +51,17 @@ export async function rejectChange(
   hunkId: string | null,
   author: Omit<Author, 'by'>,
   signal: AbortSignal,
-): Promise<FileChange[]> {
+): Promise<{ changes: FileChange[]; note: string }> {
   const path = await deps.paths.resolve(place, change.path)
   const now = path.kind === 'missing' ? null : (await readWhole(path)).content
   const base = now && (await hashOf(now))
-  const content =
-    hunkId === null || change.before === null || change.after === null
-      ? await wholeBefore(deps, change, base)
-      : await withoutHunk(deps, change, hunkId, now, signal)
-  return deps.gate.commit(place, [{ path, base, content }], { ...author, by: 'person' }, signal)
+  const isWhole = hunkId === null || change.before === null || change.after === null
+  const { content, hunk } = isWhole
+    ? { content: await wholeBefore(deps, change, base), hunk: null }
+    : await withoutHunk(deps, change, hunkId, now, signal)
+  const mode = change.mode?.before ?? undefined
+  const changes = await deps.gate.commit(place, [{ path, base, content, mode }], { ...author, by: 'person' }, signal)
+  return { changes, note: rejectionNote(change.path, hunk) }
 }
 
 /** A created file goes, a deleted one comes back, an edited one is as before: only from exactly the state after. */
@@ -114,14 +80,15 @@ async function withoutHunk(
   hunkId: string,
   now: Uint8Array | null,
   signal: AbortSignal,
-): Promise<Uint8Array> {
+): Promise<{ content: Uint8Array; hunk: Hunk }> {
   const [old, made] = await Promise.all([blobs.get(before!), blobs.get(after!)])
   const { hunks } = await differ.diff(old, made, { raw: true, signal })
   const found = reviewHunks(path, hunks ?? [], new Map()).find(({ id }) => id === hunkId)
   const current = now && (await decodeText(now))
   if (!found || !current || !(await keepsEveryByte(now, current)))
     throw conflict(path, 'This change is no longer there to be put back.', {})
-  return encodeText({ ...current, text: putBack(path, current, found.hunk) })
+  const content = await encodeText({ ...current, text: putBack(path, current, found.hunk) })
+  return { content, hunk: found.hunk }
 }
 
 /** With its context first; where only the lines around it changed, by its own lines alone. */

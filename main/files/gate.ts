@@ -24,6 +24,8 @@ export type WriteRequest = {
   base: string | null
   /** Null deletes the file. */
   content: Uint8Array | null
+  /** Permission bits; absent: as they were, or the system's for a new file. */
+  mode?: number | undefined
   /** Makes the content anew from what stands there now (F-602); absent: another writer is `file.changed_during_edit`. */
   again?: (current: Uint8Array) => Promise<Uint8Array>
 }
@@ -47,6 +49,7 @@ type Ready = {
   path: FilePath
   before: { stats: Stats; content: Uint8Array } | null
   content: Uint8Array | null
+  mode: number | undefined
   file: IntentFile
 }
 
@@ -90,7 +93,13 @@ export class CommitGate {
       const now = before && (await hashOf(before.content))
       if (now === base) {
         await this.#reach('checked', request)
-        return { path, before, content, file: await intentFile(path, base, before?.content ?? null, content, author) }
+        return {
+          path,
+          before,
+          content,
+          mode: request.mode,
+          file: await intentFile(path, base, before, content, author),
+        }
       }
       if (!before || !request.again || recomputed === recomputedMax) {
         throw new LatheError(
@@ -131,7 +140,15 @@ export class CommitGate {
         else {
           const folders = await makeFolders(dirname(one.path.real))
           undo.push(() => removeEmptyFolders(folders))
-          const write = { path: one.path.real, content: one.content, old: one.before, temporary: one.file.temporary }
+          if (folders.length > 0) one.file.change.folders = folders.length
+          const { mode } = one
+          const write = {
+            path: one.path.real,
+            content: one.content,
+            old: one.before,
+            ...(mode === undefined ? {} : { mode }),
+            temporary: one.file.temporary,
+          }
           await writeFileWhole(write, () => this.#reach('written', one))
         }
         written++
@@ -235,10 +252,11 @@ function samePlace(now: FilePath, checked: FilePath): boolean {
 async function intentFile(
   path: FilePath,
   base: string | null,
-  before: Uint8Array | null,
+  was: Ready['before'],
   after: Uint8Array | null,
   author: Author,
 ): Promise<IntentFile> {
+  const before = was?.content ?? null
   const change: FileChange = {
     id: newId(),
     path: path.shown,
@@ -248,6 +266,7 @@ async function intentFile(
     ...(await quickCounts(before, after)),
     by: author.by,
     callId: author.callId,
+    ...(was && after === null ? { mode: { before: was.stats.mode & 0o7777, after: null } } : {}),
   }
   return {
     change,

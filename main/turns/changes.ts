@@ -58,8 +58,12 @@ export function reviewChange(decision: Decision, command: Of<'changes.review'>):
 
 export function markUndone(decision: Decision, command: Of<'changes.undone'>): { ok: true } {
   checkMutable(decision.state)
-  change(decision, command.changeIds, ({ undone: _, ...file }) => (command.undone ? { ...file, undone: true } : file))
+  const from = new Map(command.files.map((file) => [file.changeId, file.from]))
+  change(decision, [...from.keys()], ({ undone: _, ...file }) =>
+    command.undone ? { ...file, undone: { from: from.get(file.id) ?? null } } : file,
+  )
   tellAgent(decision, command.told)
+  decision.effect({ do: 'recorded', changeIds: command.written })
   return { ok: true }
 }
 

@@ -1,7 +1,7 @@
 /** What enters a session's mailbox: commands of clients and services, reports of the turn's worker. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contract/items.ts'
-import type { ApprovalMode, ChangedFile, TurnSource } from '../../preload/contract/session.ts'
+import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
 import type { Attendance, StopReason } from './state.ts'
 
@@ -74,8 +74,14 @@ export type Command =
   | { type: 'changes.record'; turnId: string; changes: RecordedChange[]; told?: string; notice?: string }
   /** What the person decided on a hunk, or with `hunkId` null on the whole file (F-907). */
   | { type: 'changes.review'; changeId: string; hunkId: string | null; state: 'accepted' | 'rejected' | 'open' }
-  /** The files of these changes were set back, or brought forward again (F-1008, F-1010). */
-  | { type: 'changes.undone'; changeIds: string[]; undone: boolean; told: string }
+  /** Files were set back from `from`, or brought forward again (F-1008, F-1010); `written` are the gate's own records. */
+  | {
+      type: 'changes.undone'
+      files: { changeId: string; from: string | null }[]
+      undone: boolean
+      told: string
+      written: string[]
+    }
   | { type: 'rename'; title: string; ifRev?: number }
   | { type: 'title'; title: string; source: 'generated' | 'fallback'; rev: number }
   | { type: 'pin'; pinned: boolean }
@@ -102,5 +108,15 @@ export type Command =
       output: string
       stopped: boolean
     }
+  /** Its output so far goes with the person's next message (X-331). */
+  | { type: 'command.noted'; itemId: string; state: string; output: string }
+  /** Answers `{ id }`, the number it has from now on (X-401). */
+  | { type: 'exec.started'; session: Omit<ExecSession, 'id' | 'state' | 'turnId' | 'end' | 'held' | 'questionId'> }
+  | { type: 'exec.changed'; id: string; set: { state?: 'running' | 'stopping'; held?: boolean } }
+  | { type: 'exec.asks'; id: string; prompt: string }
+  | { type: 'exec.answered'; id: string }
+  /** `notice` where the agent is to be told of the end (X-602). */
+  | { type: 'exec.ended'; id: string; end: ExecEnd; notice: { text: string; prompt: string } | null }
+  | { type: 'exec.forgotten'; ids: string[] }
 
 export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; report: Report }

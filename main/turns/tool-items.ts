@@ -1,7 +1,9 @@
 /** Tool cards (turns.md 8): proposed, started, ended, and what they changed. */
 import type { ItemOf } from '../../preload/contract/items.ts'
 import type { Report } from '../agent/reports.ts'
+import { mergeChanges } from '../files/merged-changes.ts'
 import type { Decision } from './decision.ts'
+import { endWasTold } from './exec-sessions.ts'
 import { closeOpenItem, noteContent } from './streamed-items.ts'
 
 export function proposeTool(decision: Decision, report: Extract<Report, { type: 'toolProposed' }>): void {
@@ -63,6 +65,7 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
       changeIds: changes.map((change) => change.id),
     },
   })
+  if (end.toldEndOf !== undefined) endWasTold(decision, end.toldEndOf)
   recordChanges(decision, decision.turn.id, changes)
 }
 
@@ -78,29 +81,9 @@ export function recordChanges(
   if (changes.length === 0) return
   decision.effect({ do: 'recorded', changeIds: changes.map(({ id }) => id) })
   if (!decision.state.view.turns.some((turn) => turn.id === turnId)) return
-  const files = new Map(
-    decision.state.view.changes.filter((file) => file.turnId === turnId).map((file) => [file.path, file]),
-  )
-  for (const change of changes) {
-    const before = files.get(change.path)
-    if (!before) files.set(change.path, change)
-    else if (before.before === change.after) files.delete(change.path)
-    else {
-      const kind = before.before === null ? 'created' : change.after === null ? 'deleted' : 'edited'
-      const sum = (one: number | null, other: number | null) => (one === null || other === null ? null : one + other)
-      files.set(change.path, {
-        ...before,
-        kind,
-        after: change.after,
-        added: sum(before.added, change.added),
-        removed: sum(before.removed, change.removed),
-        ...(change.uncertain ? { uncertain: true } : {}),
-        // Who looks at the file is told of the agent's part in it, not of the person's correction.
-        by: before.by === 'person' ? change.by : before.by,
-      })
-    }
-  }
-  decision.emit({ type: 'changes.changed', about: turnId, files: [...files.values()] })
+  const known = decision.state.view.changes.filter((file) => file.turnId === turnId)
+  const files = mergeChanges([...known, ...changes])
+  decision.emit({ type: 'changes.changed', about: turnId, files })
 }
 
 export function emitOutput(decision: Decision, item: ItemOf<'tool'>, add: string): void {

@@ -259,8 +259,12 @@ export const ChangedFile = z.object({
   review: z.record(z.string(), z.enum(['accepted', 'rejected'])).optional(),
   /** The content at which the person kept the whole file: its hash, or empty where it was deleted. */
   reviewed: z.string().optional(),
-  /** Taken back by an undo that a redo can bring forward (F-1008). */
-  undone: z.boolean().optional(),
+  /** Taken back by an undo; `from` is what it replaced and a redo brings back (F-1010). */
+  undone: z.object({ from: z.string().nullable() }).optional(),
+  /** Permission bits before and after where they differ, or of a file that is gone (F-906). */
+  mode: z.object({ before: z.number().int().nullable(), after: z.number().int().nullable() }).optional(),
+  /** Folders above it that were made for it (F-1009). */
+  folders: z.number().int().optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
 
