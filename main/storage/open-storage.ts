@@ -97,8 +97,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
 
     async items(sessionId, query) {
-      const { items, before, after } = await call('items', sessionId, query)
-      return { items: await readItems(sessionId, items), before, after }
+      const { items, before, after, turns, changes } = await call('items', sessionId, query)
+      return {
+        items: await readItems(sessionId, items),
+        before,
+        after,
+        turns: await inPieces(turns, JSON.parse),
+        changes: await inPieces(changes, JSON.parse),
+      }
     },
 
     async item(sessionId, itemId) {

@@ -33,6 +33,8 @@ export type PackedSession = {
   lastPos: number
 }
 
+export type PackedSlice = { items: string[]; before: number; after: number; turns: string[]; changes: string[] }
+
 type SessionRow = {
   journal_id: string
   workspace: string
@@ -209,18 +211,26 @@ export function openReads(db: Database) {
       return { events, pruned }
     },
 
-    items(sessionId: string, query: PlaceQuery): { items: string[]; before: number; after: number } {
+    items(sessionId: string, query: PlaceQuery): PackedSlice {
       const [first, last] = stretch(query)
-      const items = bodies(
-        'SELECT body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? ORDER BY pos',
-        sessionId,
-        first,
-        last,
-      )
+      const items = sql<{ turn_id: string | null; body: string }>(
+        'SELECT turn_id, body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? ORDER BY pos',
+      ).all(sessionId, first, last)
+      const turnIds = JSON.stringify([...new Set(items.map((item) => item.turn_id))])
       return {
-        items: items.map(clipBody),
+        items: items.map((item) => clipBody(item.body)),
         before: visibleBelow(sessionId, first),
         after: visibleAbove(sessionId, last),
+        turns: bodies(
+          'SELECT body FROM turns WHERE session_id = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY n',
+          sessionId,
+          turnIds,
+        ),
+        changes: bodies(
+          'SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) ORDER BY n',
+          sessionId,
+          turnIds,
+        ),
       }
 
       function stretch({ before, after, around, limit }: PlaceQuery): [number, number] {

@@ -59,7 +59,9 @@ test('K-13 a session loads after a restart as it was committed', async () => {
   const hidden = {
     grants: [],
     commandNotes: [{ itemId: 'i', line: 'ls', state: 'ok', output: 'a' }],
-    fileNotes: [], completionKeys: [{ key: 'k', turnId: 't1' }],
+    fileNotes: [],
+    completionKeys: [{ key: 'k', turnId: 't1' }],
+    exec: { count: 0, sessions: [], notices: [] },
   }
   const first = await open()
   await first.commit(
@@ -316,6 +318,29 @@ test('S-57 slices join without a repeat from any point, in both directions', asy
   await expect(storage.items(header.id, { before: 'nowhere', limit: 5 })).rejects.toMatchObject({
     code: 'request.invalid',
   })
+})
+
+test('S-57 a slice brings the rows of its turns and what they changed', async () => {
+  const storage = await open()
+  const header = sampleHeader()
+  const rows = ['turn-1', 'turn-2', 'turn-3'].map((id) => turnRow(id, { settledAt: 2_000 }))
+  const items = rows.map(({ id }, at) => textItem(at + 1, `answer ${at + 1}`, { turnId: id }))
+  const change = {
+    id: 'change-1',
+    turnId: 'turn-2',
+    path: 'cart.js',
+    kind: 'created' as const,
+    before: null,
+    after: null,
+    added: 1,
+    removed: 0,
+    by: 'tool' as const,
+  }
+  await storage.commit(sampleWrite(header, { items, turns: rows, changes: [{ turnId: 'turn-2', files: [change] }] }))
+
+  const slice = await storage.items(header.id, { before: items[2]!.id, limit: 1 })
+  expect(slice.turns).toEqual([rows[1]])
+  expect(slice.changes).toEqual([change])
 })
 
 test('S-58 long texts are clipped in slices and whole on demand', async () => {

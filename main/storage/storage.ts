@@ -75,7 +75,8 @@ export type StorageCondition =
   /** The database was corrupt: set aside at `kept`, a new one was begun (S-25). */
   | { kind: 'set_aside'; kept: string }
 
-export type ItemSlice = { items: Item[]; before: number; after: number }
+/** A stretch of a session with the rows of the turns that have items in it and what those turns changed. */
+export type ItemSlice = { items: Item[]; before: number; after: number; turns: Turn[]; changes: ChangedFile[] }
 
 export interface Storage {
   readonly condition: StorageCondition

@@ -9,7 +9,7 @@ import { SessionEvent, TerminalState, WorkbenchEvent, Workspace } from './events
 import { BlobHash, Id, RequestId } from './ids.ts'
 import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
 import { listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
-import { ApprovalMode, Entry, FollowUp, SessionHeader, SessionView, Steer } from './session.ts'
+import { ApprovalMode, ChangedFile, Entry, FollowUp, SessionHeader, SessionView, Steer, Turn } from './session.ts'
 import { Settings } from './settings.ts'
 
 /** Every refusal is this one typed error; `data` is the body people and scripts read. */
@@ -146,6 +146,16 @@ export const SearchHit = z.object({
 })
 export type SearchHit = z.infer<typeof SearchHit>
 
+/** A stretch of the transcript with what its turns ended in and changed; `before` and `after` count visible items. */
+export const ItemSlice = z.object({
+  items: z.array(Item),
+  before: z.number().int(),
+  after: z.number().int(),
+  turns: z.array(Turn),
+  changes: z.array(ChangedFile),
+})
+export type ItemSlice = z.infer<typeof ItemSlice>
+
 export const Draft = z.object({ text: z.string(), attachments: z.array(Attachment), revision: z.number().int() })
 export type Draft = z.infer<typeof Draft>
 
@@ -248,7 +258,7 @@ export const contract = {
           limit: z.number().int().min(1).max(sliceItemsMax).optional(),
         }),
       )
-      .output(z.object({ items: z.array(Item), before: z.number().int(), after: z.number().int() })),
+      .output(ItemSlice),
     /** The whole of an item whose text was clipped in a slice (S-58). */
     item: route.input(z.object({ ...inSession, itemId: Id })).output(Item),
     submit: route

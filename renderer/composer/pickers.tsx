@@ -28,9 +28,7 @@ export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
   const providers = useWorkbench((state) => state.providers)
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useWorkbench(({ settings }) => settings.model)
-  // Without a choice the configuration's own default answers, as it did last.
-  const last = useView(sessionId, ({ turns }) => turns.at(-1)?.model ?? null, null)
-  const model = chosen ?? fallback ?? last
+  const model = chosen ?? fallback
   const none = providers.every(({ models }) => models.length === 0)
   const label = model !== null ? modelLabel(providers, model) : none ? 'No model' : 'Default model'
   return (

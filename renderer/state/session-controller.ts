@@ -6,7 +6,7 @@ import type { ApprovalDecision, Attachment, Item, ItemOf } from '../../preload/c
 import type { StopReply, SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, FollowUp, SessionHeader, Steer } from '../../preload/contract/session.ts'
 import { asLatheError, type SessionClient } from './session-client.ts'
-import { prependItems, type SessionState, type Unsent } from './session-store.ts'
+import { prependSlice, type SessionState, type Unsent } from './session-store.ts'
 
 export type Message = { text: string; attachments: Attachment[] }
 type WhenBusy = 'refuse' | 'queue' | 'steer'
@@ -181,11 +181,11 @@ export function createSessionController(
       if (!first || view.itemsBefore === 0 || older === 'loading') return
       store.setState({ older: 'loading' })
       try {
-        const { items, before } = await client.session.items({ sessionId, before: first.id, limit: sliceItems })
+        const slice = await client.session.items({ sessionId, before: first.id, limit: sliceItems })
         store.setState(({ view: now }) => ({
           older: 'idle',
           // The view may have been opened anew meanwhile; a slice that no longer joins it is dropped.
-          ...(now && now.items[0]?.id === first.id ? { view: prependItems(now, items, before) } : {}),
+          ...(now && now.items[0]?.id === first.id ? { view: prependSlice(now, slice) } : {}),
         }))
       } catch (thrown) {
         store.setState({ older: 'failed' })

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SessionEvent } from '../../preload/contract/events.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
-import { header, running, textItem, userItem, view as viewOf } from '../transcript/fixtures.ts'
-import { createSession, joinOlder, type Session, type SessionLink } from './session-store.ts'
+import { header, running, textItem, turn, userItem, view as viewOf } from '../transcript/fixtures.ts'
+import { createSession, joinOlder, prependSlice, type Session, type SessionLink } from './session-store.ts'
 
 type Read = Parameters<SessionLink['read']>
 
@@ -120,6 +120,21 @@ describe('the stream of a session', () => {
     await frame()
     expect(host.opens).toBe(2)
     expect(textOf(session)).toBe('whole text')
+  })
+
+  test('S-57 an older slice comes with the rows and changes of its turns, and repeats none', () => {
+    const view = live()
+    const known = view.turns[0]!
+    const older = turn('turn-0')
+    const joined = prependSlice(view, {
+      items: [userItem('older', { id: 'older', pos: 0, turnId: 'turn-0' }), ...view.items],
+      before: 7,
+      turns: [older, known],
+      changes: [],
+    })
+    expect(joined.items.map(({ id }) => id)).toEqual(['older', ...view.items.map(({ id }) => id)])
+    expect(joined.turns.map(({ id }) => id)).toEqual(['turn-0', ...view.turns.map(({ id }) => id)])
+    expect(joined.itemsBefore).toBe(7)
   })
 
   test('S-37 after a resync older slices stay in front and the view is never empty', async () => {

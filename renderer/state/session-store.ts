@@ -9,6 +9,7 @@ import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent, isBeyond } from '../../preload/contract/fold.ts'
 import type { Attachment, Item } from '../../preload/contract/items.ts'
+import type { ItemSlice } from '../../preload/contract/routes.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { createFrames } from './frames.ts'
 import { type Link, link } from './link.ts'
@@ -186,11 +187,21 @@ export function joinOlder(held: SessionView | null, fresh: SessionView): Session
   }
 }
 
-/** An older slice put in front: what it repeats is left out (S-57). */
-export function prependItems(view: SessionView, slice: readonly Item[], before: number): SessionView {
+/** An older slice put in front with the rows of its turns: what it repeats is left out (S-57). */
+export function prependSlice(
+  view: SessionView,
+  { items, before, turns, changes }: Omit<ItemSlice, 'after'>,
+): SessionView {
   const first = view.items[0]
-  const older = first ? slice.filter((item) => item.pos < first.pos) : [...slice]
-  return { ...view, items: [...older, ...view.items], itemsBefore: before }
+  const older = first ? items.filter((item) => item.pos < first.pos) : items
+  const known = new Set(view.turns.map((turn) => turn.id))
+  return {
+    ...view,
+    items: [...older, ...view.items],
+    itemsBefore: before,
+    turns: [...turns.filter((turn) => !known.has(turn.id)), ...view.turns],
+    changes: [...changes.filter((file) => !known.has(file.turnId)), ...view.changes],
+  }
 }
 
 function visibleCount(items: readonly Item[]): number {

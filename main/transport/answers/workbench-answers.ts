@@ -28,12 +28,13 @@ export function workbenchAnswers(
       chooseFolder: async () => ({ path: await desktop(services).chooseFolder() }),
     },
     settings: {
-      get: async () => settings.get(),
+      get: async () => services.shownSettings(),
       set: async ({ settings: patch }) => {
         if (patch.model !== undefined && patch.model !== null) models.choose(patch.model)
-        const changed = await settings.set(patch)
-        events.send({ type: 'settings.changed', settings: changed })
-        return changed
+        await settings.set(patch)
+        const shown = services.shownSettings()
+        events.send({ type: 'settings.changed', settings: shown })
+        return shown
       },
       preferences: async () => settings.preferences(),
       setPreferences: async ({ preferences }) => {
