@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
+import { newId } from '../../preload/contract/ids.ts'
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
@@ -58,8 +59,6 @@ export type TestWorkbenchOptions = {
   changesRecorded?: SessionsPorts['changesRecorded']
 }
 
-let requests = 0
-
 export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<TestWorkbench> {
   const { home, faults } = options
   const workspace = join(home, 'workspace')
@@ -103,9 +102,10 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     log: (level, message, fields) => log.push({ level, message, fields }),
     now: Date.now,
   })
+  let abandoned = false
   const submit: TestWorkbench['submit'] = (actor, text, more = {}) =>
     sessions.submit(actor.id, {
-      requestId: `request-${++requests}`,
+      requestId: newId(),
       text,
       attachments: [],
       attendance: 'attended',
@@ -127,9 +127,13 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
       return reply.turnId
     },
     follow: (actor) => Follower.open(sessions, actor.id),
-    abandon: () => storage.close(),
+    abandon: async () => {
+      abandoned = true
+      await storage.close()
+      for (const actor of sessions.running()) actor.handle?.controller.abort('killed')
+    },
     close: async () => {
-      await sessions.close(5_000)
+      if (!abandoned) await sessions.close(5_000)
       await storage.close()
     },
   }
@@ -137,7 +141,10 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
 
 type Held = { name: string; context: ToolContext; finish(result?: Partial<ToolResult>): void; fail(error: Error): void }
 
-/** Tools `hold` and `hold_deaf`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs consent. */
+/**
+ * Tools `hold` and `hold_deaf`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs
+ * consent, `unplanned` is never looked at to its end.
+ */
 export class HeldTools {
   readonly tools: Tool[]
   /** Calls that run or ran, in the order they began. */
@@ -145,7 +152,7 @@ export class HeldTools {
   private wake: (() => void)[] = []
 
   constructor() {
-    const Input = z.object({ name: z.string(), asks: z.boolean().optional() })
+    const Input = z.object({ name: z.string(), asks: z.boolean().optional(), unplanned: z.boolean().optional() })
     const tool = (name: string, deaf: boolean): Tool<z.infer<typeof Input>> => ({
       name,
       description: 'Waits.',
@@ -153,12 +160,15 @@ export class HeldTools {
       concurrent: true,
       timeLimitMs: null,
       title: (input) => input.name,
-      plan: async (input) => ({
-        effects: input.asks
-          ? [{ kind: 'command', words: ['run', input.name], text: `run ${input.name}`, readOnly: false }]
-          : [{ kind: 'none' }],
-        preview: { title: input.name, detail: input.name, detailKind: 'text' },
-      }),
+      plan: async (input) => {
+        if (input.unplanned) await new Promise(() => {})
+        return {
+          effects: input.asks
+            ? [{ kind: 'command', words: ['run', input.name], text: `run ${input.name}`, readOnly: false }]
+            : [{ kind: 'none' }],
+          preview: { title: input.name, detail: input.name, detailKind: 'text' },
+        }
+      },
       run: (input, context) =>
         new Promise((resolve, reject) => {
           this.held.push({
