@@ -36,7 +36,7 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
       messages.push({ role: 'user', parts: userParts(item.prompt ?? item.text, item.attachments, bodies) })
     } else if (item.kind === 'notice') {
       close()
-      messages.push({ role: 'user', parts: [{ type: 'text', text: item.text }] })
+      messages.push({ role: 'user', parts: [{ type: 'text', text: item.prompt ?? item.text }] })
     } else if (item.kind === 'text') {
       if (item.text.trim() === '') continue
       if (step?.id !== item.stepId || step.results.length > 0) close()

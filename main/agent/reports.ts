@@ -12,6 +12,8 @@ export type ToolEnd = {
   /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined
   view: ToolView | null
   durationMs: number | null
+  /** The exec session whose end this result tells (X-602). */
+  toldEndOf?: string | undefined
 }
 
 export type Report =
@@ -67,7 +69,8 @@ export type Report =
 export type HandedSteer = { itemId: string; text: string; attachments: Attachment[] }
 
 /** What the worker is told at once; approvals and answers come later, by ticket. */
-export type ReportAnswer = { steers: HandedSteer[]; ended: boolean } | null
+/** `notices`: ends of processes, as the model reads them (X-604). */
+export type ReportAnswer = { steers: HandedSteer[]; ended: boolean; notices?: string[] } | null
 
 /** What a ticket is answered with: a call may run or may not, a question was answered or was not. */
 export type Release = { run: true } | { run: false; error: ErrorBody; state: 'denied' | 'cancelled' } | QuestionAnswer

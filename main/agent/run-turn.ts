@@ -66,6 +66,7 @@ export async function runTurn(input: TurnInput): Promise<void> {
     const boundary = await port.report({ type: 'boundary' })
     if (boundary?.ended || port.signal.aborted) return
     await appendSteers(messages, boundary?.steers ?? [], input)
+    messages.push(...(boundary?.notices ?? []).map(user))
     const last = step > input.maxSteps
     const stepId = port.newId()
     await port.report({ type: 'stepStarted', stepId, step, model: input.model.name })

@@ -7,6 +7,7 @@ import { foldEvent } from '../../preload/contract/fold.ts'
 import type { Recovery, SessionView } from '../../preload/contract/session.ts'
 import type { StoredSession } from '../storage/storage.ts'
 import { Decision } from '../turns/decision.ts'
+import { endLostExecSessions } from '../turns/exec-sessions.ts'
 import { endLostCommands } from '../turns/own-commands.ts'
 import { recover } from '../turns/recovery.ts'
 import type { Environment, SessionState } from '../turns/state.ts'
@@ -39,10 +40,12 @@ export async function recovered(
     const isLost = state.view.items.some(
       (item) => item.kind === 'tool' && item.turnId === null && item.endedAt === null,
     )
-    if (readOnly !== null || (!isOpen && !isLost)) return { state, decision: null }
+    const isLeft = state.hidden.exec.sessions.some((session) => session.state !== 'ended')
+    if (readOnly !== null || (!isOpen && !isLost && !isLeft)) return { state, decision: null }
     const decision = new Decision(withSteers(state, words), environment)
     if (isOpen) recover(decision, journal, why)
     endLostCommands(decision)
+    endLostExecSessions(decision)
     return { state: decision.state, decision }
   }
 }
@@ -76,7 +79,7 @@ function stateOf(stored: StoredSession, journal: readonly StoredEvent[], readOnl
     approvals: { head: null, depth: 0 },
     questions: { head: null, depth: 0 },
     changes: stored.changes,
-    execSessions: [],
+    execSessions: stored.hidden.exec.sessions,
   }
   return {
     view: journal.length > 0 ? folded(rows, journal) : trimView(rows),

@@ -72,7 +72,7 @@ export function sampleWrite(header: SessionHeader, set: Partial<SessionWrite> = 
     sessionId: header.id,
     journalId: `journal-${header.id}`.slice(0, 64),
     header,
-    hidden: { grants: [], commandNotes: [], fileNotes: [], completionKeys: [] },
+    hidden: { grants: [], commandNotes: [], fileNotes: [], completionKeys: [], exec: { count: 0, sessions: [], notices: [] } },
     entry,
     events: [],
     items: [],

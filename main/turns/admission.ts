@@ -4,6 +4,7 @@ import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { FollowUp } from '../../preload/contract/session.ts'
 import type { Decision } from './decision.ts'
 import type { Command, Message } from './inputs.ts'
+import { withCommandNotes } from './own-commands.ts'
 import { addFollowUp, changeQueue } from './queue.ts'
 import { bind, boundReply, checkMutable } from './requests.ts'
 import { newTurn } from './state.ts'
@@ -79,7 +80,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     ...(message.retryOf ? { retryOf: message.retryOf } : {}),
     ...(message.continues ? { continues: message.continues } : {}),
   })
-  const prompt = person ? withCommandNotes(decision, message) : message.prompt
+  const prompt = person ? promptOf(decision, message) : message.prompt
   decision.put({
     kind: 'user',
     id: userItemId,
@@ -128,14 +129,8 @@ function supersedeRecovery(decision: Decision, message: Message): void {
   })
 }
 
-/** What the person ran themselves goes along with their next message, and only with it (X-331). */
-function withCommandNotes(decision: Decision, message: Message): string | undefined {
-  const notes = decision.state.hidden.commandNotes
-  if (notes.length === 0) return message.prompt
-  decision.changeHidden({ commandNotes: [] })
-  const blocks = notes.map(
-    (note) =>
-      `<command-by-person line=${JSON.stringify(note.line)} state=${JSON.stringify(note.state)}>\n${note.output}\n</command-by-person>`,
-  )
-  return [...blocks, message.prompt ?? message.text].join('\n\n')
+/** What the model gets instead of the text, where the two differ (T-20, X-331). */
+function promptOf(decision: Decision, message: Message): string | undefined {
+  const prompt = withCommandNotes(decision, message.prompt ?? message.text)
+  return prompt === message.text ? undefined : prompt
 }

@@ -59,13 +59,36 @@ export function endCommand(decision: Decision, command: Of<'command.ended'>): { 
     : command.signal
       ? `ended by ${command.signal}`
       : `exit ${command.exitCode ?? '?'}`
-  decision.changeHidden({
-    commandNotes: [
-      ...decision.state.hidden.commandNotes,
-      { itemId: item.id, line, state, output: command.output },
-    ].slice(-20),
-  })
+  note(decision, { itemId: item.id, line, state, output: command.output })
   return { ok: true }
+}
+
+/** A command that runs while the person writes: their next message tells how far it is. */
+export function noteCommand(decision: Decision, command: Of<'command.noted'>): { ok: true } {
+  const item = decision.item(command.itemId, 'tool')
+  if (!item || item.endedAt !== null) return { ok: true }
+  const { command: line } = item.args as { command: string }
+  note(decision, { itemId: item.id, line, state: command.state, output: command.output })
+  return { ok: true }
+}
+
+type Note = Decision['state']['hidden']['commandNotes'][number]
+
+function note(decision: Decision, note: Note): void {
+  const others = decision.state.hidden.commandNotes.filter((one) => one.itemId !== note.itemId)
+  decision.changeHidden({ commandNotes: [...others, note].slice(-20) })
+}
+
+/** What the person ran themselves, in the words their next message brings along; then it has been told (X-331). */
+export function withCommandNotes(decision: Decision, text: string): string {
+  const notes = decision.state.hidden.commandNotes
+  if (notes.length === 0) return text
+  decision.changeHidden({ commandNotes: [] })
+  const blocks = notes.map(
+    (note) =>
+      `<command-by-person line=${JSON.stringify(note.line)} state=${JSON.stringify(note.state)}>\n${note.output}\n</command-by-person>`,
+  )
+  return [...blocks, text].join('\n\n')
 }
 
 /** After a restart nothing of the person's commands runs any more. */

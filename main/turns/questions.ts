@@ -3,6 +3,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { ItemOf } from '../../preload/contract/items.ts'
 import type { Release, Report } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
+import { answerExecQuestion } from './exec-sessions.ts'
 import { failTurn } from './failing.ts'
 import type { Command } from './inputs.ts'
 import { personAnswered, personWaits } from './waiting.ts'
@@ -40,7 +41,7 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
   })
   decision.patch(tool, { questionId: report.ticket })
   decision.changeHeader({ notableSeq: decision.header.lastSeq })
-  emitQueue(decision)
+  emitQuestions(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'notify', kind: 'question', itemId: report.ticket })
   if (seconds > 0) decision.effect({ do: 'expire', questionId: report.ticket, ms: seconds * 1_000 })
@@ -50,6 +51,11 @@ export function answerQuestion(
   decision: Decision,
   command: Extract<Command, { type: 'question.answer' }>,
 ): { ok: true } {
+  const asked = decision.item(command.questionId, 'question')
+  if (asked?.execId !== undefined && asked.state === 'open') {
+    check(asked, command, command.text)
+    return answerExecQuestion(decision, asked, command.secret, command.declined)
+  }
   const item = openQuestion(decision, command.questionId)
   const text = command.text?.trim() ? command.text.trim() : null
   if (command.declined) return end(decision, item, 'declined', { noAnswer: 'declined' })
@@ -118,19 +124,16 @@ function end(
     endedAt: decision.now,
     ...(shown === undefined ? {} : { answer: shown }),
   })
-  emitQueue(decision)
+  emitQuestions(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'withdrawNotification', itemId: item.id })
   decision.effect({ do: 'release', ticket: item.id, answer })
   return { ok: true }
 }
 
-function emitQueue(decision: Decision): void {
-  const { questions } = decision.turn
-  const first = questions.keys().next().value
-  decision.emit({
-    type: 'question.queue',
-    head: first === undefined ? null : (decision.item(first, 'question') ?? null),
-    depth: questions.size,
-  })
+/** The oldest open question of the session and how many there are, those of exec sessions counted. */
+export function emitQuestions(decision: Decision): void {
+  const open = decision.state.view.items.filter((item) => item.kind === 'question' && item.state === 'open')
+  const head = open[0]
+  decision.emit({ type: 'question.queue', head: head?.kind === 'question' ? head : null, depth: open.length })
 }

@@ -3,6 +3,7 @@ import type { Report, ReportAnswer } from '../agent/reports.ts'
 import { toolReady } from './approvals.ts'
 import { takeFileNotes } from './changes.ts'
 import type { Decision } from './decision.ts'
+import { noticesDelivered, takeNotices } from './exec-sessions.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
 import { pendingSteers, takeSteers } from './steers.ts'
@@ -37,6 +38,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       })
       return null
     case 'stream':
+      noticesDelivered(decision)
       stream(decision, report.channel, report.add)
       return null
     case 'streamClosed':
@@ -58,6 +60,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       decision.notice(report.level, report.text)
       return null
     case 'toolProposed':
+      noticesDelivered(decision)
       proposeTool(decision, report)
       return null
     case 'toolReady':
@@ -90,7 +93,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       return null
     case 'boundary':
       closeOpenItem(decision)
-      return { steers: [...takeFileNotes(decision), ...takeSteers(decision)], ended: false }
+      return { steers: [...takeFileNotes(decision), ...takeSteers(decision)], ended: false, notices: takeNotices(decision) }
     case 'mayEnd':
       // The commit point (T-36, T-37): either a steer makes another step, or the turn ends here and now.
       if (pendingSteers(decision).length > 0) return { steers: takeSteers(decision), ended: false }

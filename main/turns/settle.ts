@@ -5,6 +5,8 @@ import type { Ending, Outcome, Recovery, SessionHeader, Turn } from '../../prelo
 import { clipItem } from '../storage/clip.ts'
 import { failureCard } from './failures.ts'
 import type { Decision } from './decision.ts'
+import { notifyAgain } from './exec-sessions.ts'
+import { emitQuestions } from './questions.ts'
 import { pauseQueue } from './queue.ts'
 import { leaveSteers } from './steers.ts'
 import { closeOpenItem } from './streamed-items.ts'
@@ -24,6 +26,7 @@ export function settle(decision: Decision, end: End): void {
   endOpenItems(decision, end.outcome)
   if (end.outcome === 'completed') markFinalText(decision)
   leaveSteers(decision)
+  notifyAgain(decision)
   settlePlan(decision, end.outcome)
   if (end.error && end.outcome === 'failed')
     decision.put({
@@ -71,7 +74,7 @@ function endOpenItems(decision: Decision, outcome: Outcome): void {
     else decision.patch(item, { ...ended, status: 'partial' })
   }
   if (decision.state.view.approvals.depth > 0) decision.emit({ type: 'approval.queue', head: null, depth: 0 })
-  if (decision.state.view.questions.depth > 0) decision.emit({ type: 'question.queue', head: null, depth: 0 })
+  if (decision.state.view.questions.depth > 0) emitQuestions(decision)
 }
 
 function markFinalText(decision: Decision): void {

@@ -56,6 +56,8 @@ export type LiveTurn = {
   /** Session usage before this turn, so that session sums are this plus the turn's. */
   usageBefore: Usage
   servedBy: string | null
+  /** Notices of finished processes given in this turn. */
+  noticesGiven: number
 }
 
 export type SessionState = {
@@ -94,6 +96,8 @@ export type Effect =
   | { do: 'settled'; turnId: string }
   /** These changes are in the journal: what kept them for a crash may let go of them (F-601 step 6). */
   | { do: 'recorded'; changeIds: string[] }
+  /** What the person answered an exec session that asked for a secret: to the process alone (T-152). */
+  | { do: 'execSecret'; execId: string; secret: string | null }
   /** Look for the first thing that may start now (T-46). */
   | { do: 'next' }
   | { do: 'entry' }
@@ -131,6 +135,7 @@ export function newTurn(
     rateMs: 0,
     usageBefore: more.usageBefore,
     servedBy: null,
+    noticesGiven: 0,
   }
 }
 
@@ -189,7 +194,7 @@ export function newSession(input: {
       changes: [],
       execSessions: [],
     },
-    hidden: { grants: [], commandNotes: [], fileNotes: [], completionKeys: [] },
+    hidden: { grants: [], commandNotes: [], fileNotes: [], completionKeys: [], exec: { count: 0, sessions: [], notices: [] } },
     turn: null,
     lastPos: 0,
     stored: false,

@@ -7,6 +7,7 @@ import type { Steer } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
 import type { HandedSteer } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
+import { withCommandNotes } from './own-commands.ts'
 import { changeQueue, removeFollowUp } from './queue.ts'
 import { bind, boundReply, checkMutable } from './requests.ts'
 
@@ -102,11 +103,13 @@ export function takeSteers(decision: Decision): HandedSteer[] {
   const handed: HandedSteer[] = []
   for (const steer of pendingSteers(decision).slice(0, steersPerBoundaryMax)) {
     const itemId = decision.newId()
+    const prompt = withCommandNotes(decision, steer.text)
     decision.put({
       kind: 'user',
       id: itemId,
       stepId: null,
       text: steer.text,
+      ...(prompt === steer.text ? {} : { prompt }),
       attachments: steer.attachments,
       steer: true,
       status: 'final',
@@ -118,7 +121,7 @@ export function takeSteers(decision: Decision): HandedSteer[] {
       pendingSteers(decision).filter((one) => one.id !== steer.id),
       { steerId: steer.id, kind: 'consumed' },
     )
-    handed.push({ itemId, text: steer.text, attachments: steer.attachments })
+    handed.push({ itemId, text: prompt, attachments: steer.attachments })
   }
   return handed
 }

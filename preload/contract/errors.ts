@@ -127,6 +127,7 @@ export const errorCodes = [
   'terminal.limit',
   'tool.failed',
   'tool.invalid_arguments',
+  'tool.repeated_lookup',
   'tool.timed_out',
   'tool.unknown',
   'turn.busy',

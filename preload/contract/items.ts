@@ -33,6 +33,18 @@ export const ToolView = z.object({
   line: z.number().int().optional(),
   outputRef: z.string().optional(),
   truncated: z.boolean().optional(),
+  /** What a reply about an exec session says as data. */
+  exec: z
+    .object({
+      id: Id,
+      state: z.enum(['running', 'stopping', 'ended']),
+      elapsedMs: z.number(),
+      /** Hard time left; null without a limit. */
+      remainingMs: z.number().nullable(),
+      omitted: z.number(),
+      matched: z.boolean().optional(),
+    })
+    .optional(),
 })
 export type ToolView = z.infer<typeof ToolView>
 
@@ -162,6 +174,8 @@ export const QuestionItem = z.object({
   multiple: z.boolean(),
   allowText: z.boolean(),
   expiresAt: Time.nullable(),
+  /** The exec session that asks, where it is no call of a turn (T-152). */
+  execId: Id.optional(),
   /** What the person answered, for people; "answered (hidden)" of a secret (T-151). */
   answer: z.string().optional(),
 })
@@ -170,6 +184,8 @@ export const NoticeItem = z.object({
   kind: z.literal('notice'),
   level: z.enum(['info', 'warning', 'error']),
   text: z.string(),
+  /** What the model is given of it, where it is given anything. */
+  prompt: z.string().optional(),
 })
 export const ErrorItem = z.object({
   ...base,

@@ -1,0 +1,218 @@
+/**
+ * Exec sessions as their session knows them (exec.md 4 and 6): which run, how they ended, and the one notice by which the
+ * agent hears of an end nobody told it yet. The processes themselves are elsewhere.
+ */
+import type { ItemOf } from '../../preload/contract/items.ts'
+import type { ExecSession } from '../../preload/contract/session.ts'
+import type { ExecRecord } from '../storage/storage.ts'
+import type { Decision } from './decision.ts'
+import type { Command } from './inputs.ts'
+import { emitQuestions } from './questions.ts'
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>
+
+const noticesPerTurn = 20
+
+export function execStarted(decision: Decision, command: Of<'exec.started'>): { id: string } {
+  const record = recordOf(decision)
+  const id = `x${record.count + 1}`
+  const turnId = decision.item(command.session.itemId, 'tool')?.turnId ?? null
+  const session: ExecSession = {
+    ...command.session,
+    id,
+    state: 'running',
+    ...(turnId === null ? {} : { turnId }),
+  }
+  change(decision, { count: record.count + 1, sessions: [...record.sessions, session] })
+  return { id }
+}
+
+export function execChanged(decision: Decision, command: Of<'exec.changed'>): { ok: true } {
+  const session = recordOf(decision).sessions.find((one) => one.id === command.id)
+  if (session && session.state !== 'ended') put(decision, { ...session, ...command.set })
+  return { ok: true }
+}
+
+/** A process asks for a secret: the person is asked, whether or not a turn runs (T-152). */
+export function execAsks(decision: Decision, command: Of<'exec.asks'>): { ok: true } {
+  const session = recordOf(decision).sessions.find((one) => one.id === command.id)
+  if (!session || session.state === 'ended' || session.questionId !== undefined) return { ok: true }
+  const id = decision.newId()
+  decision.put({
+    kind: 'question',
+    id,
+    turnId: null,
+    stepId: null,
+    toolItemId: session.itemId,
+    execId: session.id,
+    state: 'open',
+    ask: 'secret',
+    text: `${session.preview} (${session.id}) asks: ${command.prompt}`.slice(0, 500),
+    choices: [],
+    multiple: false,
+    allowText: false,
+    expiresAt: null,
+    contextual: false,
+  })
+  put(decision, { ...session, questionId: id })
+  decision.changeHeader({ notableSeq: decision.header.lastSeq })
+  emitQuestions(decision)
+  decision.effect({ do: 'entry' })
+  decision.effect({ do: 'notify', kind: 'question', itemId: id })
+  return { ok: true }
+}
+
+/** The process no longer asks: it went on, or somebody typed the secret in the terminal. */
+export function execAnswered(decision: Decision, command: Of<'exec.answered'>): { ok: true } {
+  closeQuestion(decision, command.id, 'cancelled')
+  return { ok: true }
+}
+
+/** The person's answer goes to the process, in memory only; declining is Ctrl+C (X-428). */
+export function answerExecQuestion(
+  decision: Decision,
+  item: ItemOf<'question'>,
+  secret: string | null,
+  declined: boolean,
+): { ok: true } {
+  const execId = item.execId!
+  closeQuestion(decision, execId, declined ? 'declined' : 'answered', declined ? undefined : 'answered (hidden)')
+  decision.effect({ do: 'execSecret', execId, secret: declined ? null : (secret ?? '') })
+  return { ok: true }
+}
+
+export function execEnded(decision: Decision, command: Of<'exec.ended'>): { ok: true } {
+  const record = recordOf(decision)
+  const session = record.sessions.find((one) => one.id === command.id)
+  if (!session || session.state === 'ended') return { ok: true }
+  closeQuestion(decision, command.id, 'cancelled')
+  const { held: _, questionId: __, ...kept } = session
+  put(decision, { ...kept, state: 'ended', end: command.end })
+  if (command.notice) {
+    const notice = { execId: command.id, ...command.notice, itemId: null }
+    change(decision, { notices: [...recordOf(decision).notices, notice] })
+  }
+  return { ok: true }
+}
+
+export function execForgotten(decision: Decision, command: Of<'exec.forgotten'>): { ok: true } {
+  const record = recordOf(decision)
+  const sessions = record.sessions.filter((one) => one.state !== 'ended' || !command.ids.includes(one.id))
+  if (sessions.length < record.sessions.length) change(decision, { sessions })
+  return { ok: true }
+}
+
+/** Nothing of an earlier host runs any more (X-215); the agent is told of each it knew by id (X-602). */
+export function endLostExecSessions(decision: Decision): void {
+  const lost = recordOf(decision).sessions.filter((one) => one.state !== 'ended')
+  if (lost.length === 0) return
+  for (const session of lost) {
+    execEnded(decision, {
+      type: 'exec.ended',
+      id: session.id,
+      end: { at: decision.now, reason: 'lost', exitCode: null, signal: null },
+      notice:
+        session.owner === 'person'
+          ? null
+          : {
+              text: `${session.id} (${session.preview}) was ended: Lathe had closed.`,
+              prompt: `The process ${session.id} (${session.preview}) no longer runs: Lathe was closed meanwhile. Its output since you last read it is lost.`,
+            },
+    })
+  }
+  decision.notice(
+    'warning',
+    `Lathe closed while ${lost.length === 1 ? 'a process was' : 'processes were'} running: ${lost.map((one) => `${one.id} (${one.preview})`).join(', ')}. ${lost.length === 1 ? 'It was' : 'They were'} ended.`,
+  )
+}
+
+/** Ends the agent was not told yet, the oldest first, each as a notice item where the agent reads it (X-604, X-606). */
+export function takeNotices(decision: Decision): string[] {
+  const record = recordOf(decision)
+  const room = noticesPerTurn - decision.turn.noticesGiven
+  const given = record.notices.filter((notice) => notice.itemId === null).slice(0, Math.max(0, room))
+  if (given.length === 0) return []
+  const items = new Map(given.map((notice) => [notice, decision.newId()]))
+  for (const [notice, id] of items) {
+    decision.put({
+      kind: 'notice',
+      id,
+      stepId: null,
+      level: 'info',
+      text: notice.text,
+      prompt: notice.prompt,
+      status: 'final',
+      endedAt: decision.now,
+      source: 'session',
+    })
+  }
+  const notices = record.notices.map((notice) => ({ ...notice, itemId: items.get(notice) ?? notice.itemId }))
+  change(decision, { notices }, false)
+  decision.changeTurn({ noticesGiven: decision.turn.noticesGiven + given.length })
+  return given.map((notice) => notice.prompt)
+}
+
+/** The answer to the request that held them has begun: they are delivered (X-605). */
+export function noticesDelivered(decision: Decision): void {
+  const { notices } = recordOf(decision)
+  if (notices.some((notice) => notice.itemId !== null))
+    change(decision, { notices: notices.filter((notice) => notice.itemId === null) }, false)
+}
+
+/** The turn ended before its answer began: what it held is given again, and only once (X-605). */
+export function notifyAgain(decision: Decision): void {
+  const { notices } = recordOf(decision)
+  if (!notices.some((notice) => notice.itemId !== null)) return
+  for (const { itemId } of notices) {
+    const item = itemId === null ? undefined : decision.item(itemId, 'notice')
+    if (item) decision.patch(item, { contextual: false, visible: false })
+  }
+  change(decision, { notices: notices.map((notice) => ({ ...notice, itemId: null })) }, false)
+}
+
+/** A recorded result told the end: the notice has nothing left to say (X-602). */
+export function endWasTold(decision: Decision, execId: string): void {
+  const { notices } = recordOf(decision)
+  if (notices.some((notice) => notice.execId === execId && notice.itemId === null)) {
+    change(decision, { notices: notices.filter((one) => one.execId !== execId || one.itemId !== null) }, false)
+  }
+}
+
+function closeQuestion(
+  decision: Decision,
+  execId: string,
+  state: 'answered' | 'declined' | 'cancelled',
+  answer?: string,
+): void {
+  const session = recordOf(decision).sessions.find((one) => one.id === execId)
+  if (session?.questionId === undefined) return
+  const item = decision.item(session.questionId, 'question')
+  if (item?.state === 'open') {
+    decision.patch(item, {
+      state,
+      status: 'final',
+      endedAt: decision.now,
+      ...(answer === undefined ? {} : { answer }),
+    })
+  }
+  const { questionId, ...rest } = session
+  put(decision, rest)
+  emitQuestions(decision)
+  decision.effect({ do: 'entry' })
+  decision.effect({ do: 'withdrawNotification', itemId: questionId })
+}
+
+function recordOf(decision: Decision): ExecRecord {
+  return decision.state.hidden.exec
+}
+
+function put(decision: Decision, session: ExecSession): void {
+  const { sessions } = recordOf(decision)
+  change(decision, { sessions: sessions.map((one) => (one.id === session.id ? session : one)) })
+}
+
+function change(decision: Decision, patch: Partial<ExecRecord>, shown = true): void {
+  const exec = { ...recordOf(decision), ...patch }
+  decision.changeHidden({ exec })
+  if (shown) decision.emit({ type: 'exec.changed', execSessions: exec.sessions })
+}
