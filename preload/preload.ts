@@ -5,8 +5,8 @@
 import { contextBridge, ipcRenderer, webUtils } from 'electron'
 
 ipcRenderer.on('lathe:port', ({ ports }) => window.postMessage('lathe:port', location.origin, ports))
-ipcRenderer.on('lathe:link', (_event, link: unknown) =>
-  window.postMessage({ type: 'lathe:link', link }, location.origin),
+ipcRenderer.on('lathe:request', (_event, request: unknown) =>
+  window.postMessage({ type: 'lathe:request', request }, location.origin),
 )
 
 contextBridge.exposeInMainWorld(

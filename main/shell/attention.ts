@@ -1,56 +1,101 @@
-/** How many sessions want the person, for badge and tray: computed from the list, never counted up and down (S-120). */
-import type { WorkbenchEvent } from '../../preload/contract/events.ts'
+/**
+ * What the shell knows of the workbench: how many sessions want the person, what runs, the settings. Computed from the
+ * lists, never counted up and down (S-120).
+ */
+import type { TerminalState, WorkbenchEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { listPageMax } from '../../preload/contract/limits.ts'
 import type { Indicator } from '../../preload/contract/session.ts'
+import { defaultSettings, Settings } from '../../preload/contract/settings.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 
 const wanted = new Set<Indicator>(['needs_you', 'interrupted', 'failed', 'unread'])
 
+export type RunningSession = { id: string; title: string }
+
 export type Attention = {
   /** Sessions that want the person. */
-  wanting(): number
-  /** Titles of the sessions that run (S-143). */
-  running(): string[]
+  wanting: number
+  running: readonly RunningSession[]
+  /** Titles of terminals in which something runs. */
+  busyTerminals: readonly string[]
+  settings: Settings
 }
 
-/** Follows the list until the client's signal fires; `changed` is called after each change of either figure. */
+export const nothingYet: Attention = { wanting: 0, running: [], busyTerminals: [], settings: defaultSettings }
+
+/**
+ * Follows the workbench until the client's signal fires. `changed` is called after each change of the figures, `heard`
+ * with every event.
+ */
 export async function followAttention(
   handlers: Handlers,
   client: ClientContext & { signal: AbortSignal },
   changed: (attention: Attention) => void,
+  heard: (event: WorkbenchEvent) => void = () => {},
 ): Promise<void> {
   const entries = new Map<string, { indicator: Indicator; running: boolean; title: string }>()
-  const attention: Attention = {
-    wanting: () => [...entries.values()].filter(({ indicator }) => wanted.has(indicator)).length,
-    running: () => [...entries.values()].filter(({ running }) => running).map(({ title }) => title),
-  }
+  const terminals = new Map<string, TerminalState>()
+  let settings = defaultSettings
   const see = (event: WorkbenchEvent): void => {
-    if (event.type === 'entry.put') {
-      const { id, indicator, runningSince, title } = event.entry
-      entries.set(id, { indicator, running: runningSince !== null, title })
-    } else if (event.type === 'entry.removed') entries.delete(event.id)
-    else return
-    changed(attention)
+    switch (event.type) {
+      case 'entry.put': {
+        const { id, indicator, runningSince, title } = event.entry
+        entries.set(id, { indicator, running: runningSince !== null, title })
+        break
+      }
+      case 'entry.removed':
+        entries.delete(event.id)
+        break
+      case 'terminal.changed':
+        if (event.terminal) terminals.set(event.terminal.id, event.terminal)
+        if (event.removed !== undefined) terminals.delete(event.removed)
+        break
+      case 'settings.changed':
+        settings = Settings.safeParse(event.settings).data ?? settings
+        break
+      default:
+        return
+    }
+    tell()
   }
+  const tell = (): void => {
+    const all = [...entries]
+    changed({
+      wanting: all.filter(([, { indicator }]) => wanted.has(indicator)).length,
+      running: all.filter(([, { running }]) => running).map(([id, { title }]) => ({ id, title })),
+      busyTerminals: [...terminals.values()].filter(({ busy, state }) => busy && state === 'running').map(titleOf),
+      settings,
+    })
+  }
+
   // Subscribed first, so that nothing falls between (T-215).
   const events = handlers.host.watch({ stream: newId() }, client)[Symbol.asyncIterator]()
   let next = events.next()
+  settings = await handlers.settings.get(undefined, client)
+  for (const terminal of await handlers.terminals.list(undefined, client)) terminals.set(terminal.id, terminal)
   let before: { updatedAt: number; id: string } | undefined
   for (;;) {
     const page = await handlers.sessions.list(
       { limit: listPageMax, ...(before === undefined ? {} : { before }) },
       client,
     )
-    for (const entry of page.entries) see({ type: 'entry.put', entry })
+    for (const { id, indicator, runningSince, title } of page.entries)
+      entries.set(id, { indicator, running: runningSince !== null, title })
     const last = page.entries.at(-1)
     if (!page.more || !last) break
     before = { updatedAt: last.updatedAt, id: last.id }
   }
+  tell()
   for (;;) {
     const { value, done } = await next
     if (done) return
-    see(value)
     next = events.next()
+    see(value)
+    heard(value)
   }
+}
+
+function titleOf({ title }: TerminalState): string {
+  return title
 }

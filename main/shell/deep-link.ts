@@ -1,43 +1,49 @@
-/** `lathe://` links (S-122, Z-159): they open, show or prefill, and never send, approve, trust or run. */
-import { isAbsolute } from 'node:path'
-import { Id } from '../../preload/contract/ids.ts'
+/** `lathe://` links and start arguments (S-122, S-134, Z-159): they show or prefill, and never send, approve or run. */
+import { stat } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
+import { ShellRequest } from '../../preload/contract/shell.ts'
 
 const linkCharsMax = 2_048
-const settingsPages = new Set(['general', 'models', 'approvals', 'appearance', 'keys', 'storage', 'privacy'])
-
-export type DeepLink =
-  | { kind: 'session'; sessionId: string; itemId: string | null }
-  | { kind: 'new'; workspace: string | null; prompt: string | null }
-  | { kind: 'settings'; page: string }
+const argumentsMax = 64
 
 /** Null for anything that is not one of the three forms. */
-export function parseDeepLink(text: string): DeepLink | null {
+export function parseDeepLink(text: string): ShellRequest | null {
   if (text.length > linkCharsMax) return null
   const url = URL.parse(text)
   if (url?.protocol !== 'lathe:' || url.username !== '' || url.password !== '' || url.port !== '') return null
   const parts = url.pathname.split('/').filter((part) => part !== '')
-  if (url.host === 'session') {
-    const [sessionId, itemId = null, ...more] = parts
-    const known =
-      Id.safeParse(sessionId).success && (itemId === null || Id.safeParse(itemId).success) && more.length === 0
-    return known && url.search === '' ? { kind: 'session', sessionId: sessionId!, itemId } : null
-  }
-  if (url.host === 'new' && parts.length === 0) {
-    if ([...url.searchParams.keys()].some((key) => key !== 'workspace' && key !== 'prompt')) return null
-    const workspace = url.searchParams.get('workspace')
-    if (workspace !== null && (!isAbsolute(workspace) || workspace.includes('\0'))) return null
-    return { kind: 'new', workspace, prompt: url.searchParams.get('prompt') }
-  }
-  if (url.host === 'settings' && parts.length === 1 && settingsPages.has(parts[0]!))
-    return { kind: 'settings', page: parts[0]! }
-  return null
+  return ShellRequest.safeParse(requestOf(url, parts)).data ?? null
 }
 
-/** The first link among the arguments a second start hands over (S-134). */
-export function linkAmong(args: readonly string[]): DeepLink | null {
-  for (const argument of args) {
-    const link = argument.startsWith('lathe:') ? parseDeepLink(argument) : null
-    if (link) return link
+function requestOf(url: URL, parts: string[]): unknown {
+  if (url.host === 'session' && url.search === '' && parts.length <= 2)
+    return { do: 'show', sessionId: parts[0], itemId: parts[1] ?? null }
+  if (url.host === 'settings' && url.search === '' && parts.length === 1) return { do: 'settings', page: parts[0] }
+  if (url.host !== 'new' || parts.length > 0) return null
+  if ([...url.searchParams.keys()].some((key) => key !== 'workspace' && key !== 'prompt')) return null
+  const workspace = url.searchParams.get('workspace')
+  if (workspace !== null && !isAbsolute(workspace)) return null
+  return { do: 'new', workspace, prompt: url.searchParams.get('prompt'), asked: false }
+}
+
+/** A folder the person opened with Lathe; null where it is none. */
+export async function requestForFolder(path: string): Promise<ShellRequest | null> {
+  const folder = await stat(path).catch(() => null)
+  return folder?.isDirectory()
+    ? (ShellRequest.safeParse({ do: 'new', workspace: path, prompt: null, asked: true }).data ?? null)
+    : null
+}
+
+/** What the arguments of a start ask for: its first link, else its first folder; switches are passed over. */
+export async function requestAmong(args: readonly string[], from: string): Promise<ShellRequest | null> {
+  const named = args.slice(0, argumentsMax).filter((argument) => argument !== '' && !argument.startsWith('-'))
+  for (const argument of named) {
+    const request = argument.startsWith('lathe:') ? parseDeepLink(argument) : null
+    if (request) return request
+  }
+  for (const argument of named) {
+    const request = argument.startsWith('lathe:') ? null : await requestForFolder(resolve(from, argument))
+    if (request) return request
   }
   return null
 }

@@ -1,21 +1,26 @@
-/** The desktop application: one instance, its windows, menu and tray, over a host that outlives any window. */
+/** The desktop application: one instance for each data folder, over a host that outlives any window. */
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, BrowserWindow, dialog, Menu, nativeImage, Tray } from 'electron'
+import { app, dialog, Menu, nativeImage, powerMonitor, powerSaveBlocker, Tray } from 'electron'
+import { z } from 'zod'
 import { errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
+import type { ShellRequest } from '../../preload/contract/shell.ts'
 import type { Keychain } from '../storage/secrets.ts'
 import type { Desktop } from '../transport/answers/services.ts'
 import { createConnections } from '../transport/connections.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 import { listPageFiles, pageFolder } from '../transport/page-files.ts'
-import { followAttention, type Attention } from './attention.ts'
-import { linkAmong, parseDeepLink } from './deep-link.ts'
+import { type Attention, followAttention, nothingYet } from './attention.ts'
+import { parseDeepLink, requestAmong, requestForFolder } from './deep-link.ts'
 import { createDialogs } from './dialogs.ts'
 import { openKeychain } from './keychain.ts'
-import { menuTemplate } from './menu.ts'
+import { menuTemplate, trayTemplate } from './menu.ts'
+import { createNotifications } from './notifications.ts'
 import { registerPageScheme, servePage } from './page.ts'
 import { givePorts } from './ports.ts'
-import { createWindows } from './windows.ts'
+import { quitQuestion, staysWithoutWindows } from './quit.ts'
+import { createWindows, type Windows } from './windows.ts'
 
 const closeMs = 15_000
 const followAgainMs = 1_000
@@ -34,15 +39,30 @@ export type DesktopOptions = {
   openHost(parts: { desktop: Desktop; keychain: Keychain | undefined; signal: AbortSignal }): Promise<DesktopHost>
 }
 
-/** Runs until the person quits. A second start hands its arguments to the first and exits 0 (S-134). */
+/** What a second start hands to the first. */
+const Start = z.strictObject({ args: z.array(z.string().max(4_096)).max(64), from: z.string().max(4_096) })
+
+/** Runs until the person quits. A second start for the same data folder hands its arguments to the first and exits 0 (S-134). */
 export async function runDesktop(options: DesktopOptions): Promise<void> {
-  if (!app.requestSingleInstanceLock()) return app.exit(0)
+  // The browser's own files, and with them the lock of the instance, belong to the data folder.
+  const browserFolder = join(options.home, 'browser')
+  mkdirSync(browserFolder, { recursive: true, mode: 0o700 })
+  app.setPath('userData', browserFolder)
+  const given = { args: ownArguments().slice(0, 64), from: process.cwd() }
+  if (!app.requestSingleInstanceLock(given)) return app.exit(0)
   app.enableSandbox()
+  if (app.isPackaged)
+    for (const name of ['remote-debugging-port', 'remote-debugging-pipe']) app.commandLine.removeSwitch(name)
   registerPageScheme()
   app.setAsDefaultProtocolClient('lathe')
+  const windows = Promise.withResolvers<Windows>()
+  listenForRequests((request) => void windows.promise.then(({ show }) => show(request)))
   try {
     await app.whenReady()
-    await start(options)
+    const opened = await start(options)
+    const request = await requestAmong(given.args, given.from)
+    if (request) await opened.show(request)
+    windows.resolve(opened)
   } catch (error) {
     const { message, hint } = errorBody(error)
     dialog.showErrorBox('Lathe could not start', hint === undefined ? message : `${message}\n\n${hint}`)
@@ -50,56 +70,106 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   }
 }
 
-async function start({ home, openHost }: DesktopOptions): Promise<void> {
+/** The arguments after the program, and after the folder of the application where that is one. */
+function ownArguments(): string[] {
+  return process.argv.slice(app.isPackaged ? 1 : 2)
+}
+
+/** Links, folders and second starts; those of the start itself come before any window does. */
+function listenForRequests(take: (request: ShellRequest | null) => void): void {
+  app.on('second-instance', (_event, _argv, _from, data) => {
+    const { args, from } = Start.safeParse(data).data ?? { args: [], from: '/' }
+    void requestAmong(args, from).then(take)
+  })
+  app.on('open-url', (event, url) => {
+    event.preventDefault()
+    take(parseDeepLink(url))
+  })
+  app.on('open-file', (event, path) => {
+    event.preventDefault()
+    void requestForFolder(path).then(take)
+  })
+  app.on('activate', () => take(null))
+}
+
+async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   const developer = process.argv.includes('--dev')
   const quitting = new AbortController()
   const desktop = createDialogs()
   const host = await openHost({ desktop, keychain: await openKeychain(home), signal: quitting.signal })
   const handlers = host.owns() ? host.handlers : withDesktop(host.handlers, desktop)
-  servePage(await listPageFiles(await pageFolder()))
+  let attention = nothingYet
+
+  const windows = createWindows({
+    home,
+    preload: join(app.getAppPath(), 'out', 'preload', 'preload.cjs'),
+    developer,
+    sessionEnds: () => void leave(),
+  })
+  servePage(await listPageFiles(await pageFolder()), windows.crashDetails)
   givePorts(createConnections({ handlers, fault: host.fault }))
-  const windows = createWindows({ home, preload: join(app.getAppPath(), 'out', 'preload', 'preload.cjs'), developer })
-  Menu.setApplicationMenu(
-    Menu.buildFromTemplate(
-      menuTemplate({ platform: process.platform, developer, newWindow: () => void windows.open() }),
-    ),
-  )
   const tray = createTray(() => void windows.show())
-
-  app.on('second-instance', (_event, argv) => void windows.show(linkAmong(argv)))
-  app.on('open-url', (event, url) => {
-    event.preventDefault()
-    void windows.show(parseDeepLink(url))
+  const notifications = createNotifications({
+    at: () => ({ enabled: attention.settings['notifications.enabled'], focusedSession: windows.focusedSession() }),
+    show: (request) => void windows.show(request),
   })
-  app.on('activate', () => void windows.show())
+  const awake = createWakefulness()
 
-  let attention: Attention | null = null
-  void keepFollowing(handlers, quitting.signal, (now) => {
+  function showAttention(now: Attention): void {
+    const keysChanged = JSON.stringify(now.settings.keys) !== JSON.stringify(attention.settings.keys)
     attention = now
-    app.setBadgeCount(now.wanting())
-    tray?.setToolTip(now.wanting() === 0 ? 'Lathe' : `Lathe, ${now.wanting()} waiting for you`)
-  })
+    if (keysChanged) showMenu()
+    app.setBadgeCount(now.wanting)
+    tray?.setToolTip(now.wanting === 0 ? 'Lathe' : `Lathe, ${now.wanting} waiting for you`)
+    tray?.setContextMenu(
+      Menu.buildFromTemplate(
+        trayTemplate(now, {
+          open: () => void windows.show(),
+          show: (sessionId) => void windows.show({ do: 'show', sessionId, itemId: null }),
+          quit: () => app.quit(),
+        }),
+      ),
+    )
+    awake.keep(now.settings['app.keepAwake'] && now.running.length > 0)
+  }
+  function showMenu(): void {
+    const act = { newWindow: () => void windows.open(), command: (id: string) => void windows.command(id) }
+    const { keys } = attention.settings
+    Menu.setApplicationMenu(Menu.buildFromTemplate(menuTemplate({ platform: process.platform, developer, keys, act })))
+  }
+  showMenu()
+  showAttention(nothingYet)
+  void keepFollowing(handlers, quitting.signal, showAttention, notifications.hear)
 
-  app.on('window-all-closed', () => {
-    // With a turn running it stays in the tray, if there is one (S-144).
-    if (process.platform === 'darwin' || (tray && (attention?.running().length ?? 0) > 0)) return
-    app.quit()
-  })
-  app.on('before-quit', (event) => {
+  /** Settles, flushes and exits; once. */
+  async function leave(): Promise<void> {
     if (quitting.signal.aborted) return
+    quitting.abort()
+    const done = Promise.allSettled([windows.save(), host.close()])
+    await Promise.race([done, new Promise((elapsed) => setTimeout(elapsed, closeMs))])
+    app.exit(0)
+  }
+  async function askAndLeave(): Promise<void> {
+    const answer = await mayQuit(attention, tray !== null || process.platform === 'darwin')
+    if (answer === 'quit') await leave()
+    else if (answer === 'keep') await windows.closeAll()
+  }
+  let asking: Promise<void> | null = null
+  app.on('before-quit', (event) => {
     event.preventDefault()
-    void mayQuit(attention?.running() ?? []).then(async (may) => {
-      if (!may) return
-      quitting.abort()
-      await Promise.race([host.close(), new Promise((done) => setTimeout(done, closeMs))])
-      app.exit(0)
-    })
+    asking ??= askAndLeave().finally(() => (asking = null))
   })
+  app.on('window-all-closed', () => {
+    const lastWindow = attention.settings['app.lastWindow']
+    const stays = staysWithoutWindows({ platform: process.platform, tray: tray !== null, lastWindow, attention })
+    if (!stays && asking === null) app.quit()
+  })
+  // The machine goes down: nobody is there to answer, and nothing is lost by settling at once.
+  powerMonitor.on('shutdown', () => void leave())
 
   await host.announce()
-  await windows.open()
-  const link = linkAmong(process.argv)
-  if (link) await windows.show(link)
+  await windows.restore()
+  return windows
 }
 
 /** Where another process owns the workbench, what only this one can do is still done here. */
@@ -119,11 +189,12 @@ function withDesktop(handlers: Handlers, desktop: Desktop): Handlers {
   return new Proxy(handlers, { get: (all, name: keyof Handlers) => (name === 'host' ? host : all[name]) })
 }
 
-/** Follows the list over owners that come and go. */
+/** Follows the workbench over owners that come and go. */
 async function keepFollowing(
   handlers: Handlers,
   signal: AbortSignal,
-  changed: (attention: Attention) => void,
+  changed: Parameters<typeof followAttention>[2],
+  heard: Parameters<typeof followAttention>[3],
 ): Promise<void> {
   const client: ClientContext & { signal: AbortSignal } = {
     clientId: newId(),
@@ -132,42 +203,49 @@ async function keepFollowing(
     signal,
   }
   while (!signal.aborted) {
-    await followAttention(handlers, client, changed).catch(() => {})
+    await followAttention(handlers, client, changed, heard).catch(() => {})
     await new Promise((done) => setTimeout(done, followAgainMs))
   }
 }
 
 /** Null on a desktop without a tray. */
-function createTray(show: () => void): Tray | null {
+function createTray(open: () => void): Tray | null {
   try {
     const tray = new Tray(nativeImage.createFromPath(join(app.getAppPath(), 'assets', 'icons', 'trayTemplate.png')))
-    tray.setToolTip('Lathe')
-    tray.setContextMenu(
-      Menu.buildFromTemplate([
-        { label: 'Open Lathe', click: show },
-        { type: 'separator' },
-        { label: 'Quit', click: () => app.quit() },
-      ]),
-    )
-    tray.on('click', show)
+    tray.on('click', open)
     return tray
   } catch {
     return null
   }
 }
 
-/** Asks once where work would be stopped, naming it (S-143). */
-async function mayQuit(running: string[]): Promise<boolean> {
-  if (running.length === 0) return true
+/** Keeps the machine from falling asleep by itself while asked to (`app.keepAwake`); a lid closed still does. */
+function createWakefulness(): { keep(awake: boolean): void } {
+  let blocker: number | null = null
+  return {
+    keep(awake) {
+      if (awake && blocker === null) blocker = powerSaveBlocker.start('prevent-app-suspension')
+      else if (!awake && blocker !== null) {
+        powerSaveBlocker.stop(blocker)
+        blocker = null
+      }
+    },
+  }
+}
+
+/** Asks once where work would be stopped, naming it (S-143); staying is offered where there is a way back. */
+async function mayQuit(attention: Attention, canStay: boolean): Promise<'quit' | 'keep' | 'cancel'> {
+  const question = quitQuestion(attention)
+  if (!question) return 'quit'
+  const answers = canStay ? (['quit', 'keep', 'cancel'] as const) : (['quit', 'cancel'] as const)
+  const labels = { quit: 'Stop all and quit', keep: 'Keep running', cancel: 'Cancel' }
   const { response } = await dialog.showMessageBox({
     type: 'warning',
-    message: running.length === 1 ? 'A session is still running' : `${running.length} sessions are still running`,
-    detail: running.slice(0, 10).join('\n'),
-    buttons: ['Stop all and quit', 'Keep running', 'Cancel'],
-    defaultId: 1,
-    cancelId: 2,
+    ...question,
+    buttons: answers.map((answer) => labels[answer]),
+    defaultId: answers.length - 1,
+    cancelId: answers.length - 1,
     noLink: true,
   })
-  if (response === 1) for (const window of BrowserWindow.getAllWindows()) window.close()
-  return response === 0
+  return answers[response] ?? 'cancel'
 }

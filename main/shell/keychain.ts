@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { safeStorage } from 'electron'
 import { writePrivateFile } from '../platform/private-file.ts'
 import type { Keychain } from '../storage/secrets.ts'
+import { isKeychain } from './keychain-choice.ts'
 
 /** Undefined where there is no keychain, or one that would only pretend (`basic_text`). To be called once the app is ready. */
 export async function openKeychain(home: string): Promise<Keychain | undefined> {
-  if (!(await safeStorage.isAsyncEncryptionAvailable())) return undefined
-  if (process.platform === 'linux' && safeStorage.getSelectedStorageBackend() === 'basic_text') return undefined
+  const available = await safeStorage.isAsyncEncryptionAvailable()
+  const backend = process.platform === 'linux' ? safeStorage.getSelectedStorageBackend() : 'system'
+  if (!isKeychain({ platform: process.platform, available, backend })) return undefined
   const path = join(home, 'keychain.json')
   let changing: Promise<unknown> = Promise.resolve()
 

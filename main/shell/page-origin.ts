@@ -3,6 +3,8 @@
 export const pageScheme = 'app'
 /** The page's own origin (Z-151); deep links have a scheme of their own. */
 export const pageOrigin = 'app://lathe'
+/** Shown after too many crashes (Z-157); the only page that leads to another. */
+export const crashedPath = '/crashed'
 
 /** Whether a URL is of our page, whatever its path. */
 export function isOwnPage(url: string): boolean {
@@ -20,6 +22,16 @@ export function pathOnPage(url: string): string | null {
 /** The main frame of our own page, and nothing else, may ask the shell for anything (Z-155). */
 export function isOwnSender(sender: { frameUrl: string | null; isMainFrame: boolean }): boolean {
   return sender.frameUrl !== null && sender.isMainFrame && isOwnPage(sender.frameUrl)
+}
+
+/** Reloading is a navigation to where the page is already; the page shown after crashes leads back. All else stays (Z-153). */
+export function mayNavigate(from: string, to: string): boolean {
+  return isOwnPage(to) && (to === from || (pathOnPage(from) === crashedPath && pathOnPage(to) === '/'))
+}
+
+/** A file our page made itself, as an export, is saved where the person says; nothing else is downloaded (Z-153). */
+export function isOwnDownload(url: string): boolean {
+  return url.startsWith(`blob:${pageOrigin}/`)
 }
 
 const allowedPermissions = new Set(['clipboard-sanitized-write', 'notifications'])

@@ -1,7 +1,7 @@
 import type { WebPreferences } from 'electron'
 
 /** Every window's page runs sandboxed, isolated, without Node (Z-150). Written out, so that a lost default shows in review. */
-export function webPreferences(preload: string): WebPreferences {
+export function webPreferences(preload: string, platform: NodeJS.Platform = process.platform): WebPreferences {
   return {
     preload,
     sandbox: true,
@@ -15,7 +15,7 @@ export function webPreferences(preload: string): WebPreferences {
     experimentalFeatures: false,
     navigateOnDragDrop: false,
     safeDialogs: true,
-    // Dictionaries would be fetched from a third party (Z-160).
-    spellcheck: false,
+    // Elsewhere than on macOS, which checks by itself, dictionaries would be fetched from a third party (Z-160).
+    spellcheck: platform === 'darwin',
   }
 }

@@ -1,8 +1,11 @@
-/** Where the window was, kept in the data folder and restored within a display that is there (S-121). */
+/** Where the windows were and what each showed, kept in the data folder and restored on displays that are there (S-121). */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { Id } from '../../preload/contract/ids.ts'
 import { writePrivateFile } from '../platform/private-file.ts'
+
+export const windowsMax = 8
 
 const WindowState = z.object({
   x: z.number().int(),
@@ -10,21 +13,29 @@ const WindowState = z.object({
   width: z.number().int().min(400).max(20_000),
   height: z.number().int().min(300).max(20_000),
   maximized: z.boolean(),
+  sessionId: Id.nullable(),
 })
 export type WindowState = z.infer<typeof WindowState>
 type Area = { x: number; y: number; width: number; height: number }
 
-/** Null where none was kept, or what was kept cannot be used. */
-export async function readWindowState(home: string): Promise<WindowState | null> {
+/** Empty where none was kept, or what was kept cannot be used. */
+export async function readWindows(home: string): Promise<WindowState[]> {
   try {
-    return WindowState.parse(JSON.parse(await readFile(join(home, 'window.json'), 'utf8')))
+    return z
+      .array(WindowState)
+      .max(windowsMax)
+      .parse(JSON.parse(await readFile(fileIn(home), 'utf8')))
   } catch {
-    return null
+    return []
   }
 }
 
-export async function writeWindowState(home: string, state: WindowState): Promise<void> {
-  await writePrivateFile(join(home, 'window.json'), JSON.stringify(state))
+export async function writeWindows(home: string, windows: readonly WindowState[]): Promise<void> {
+  await writePrivateFile(fileIn(home), JSON.stringify(windows))
+}
+
+function fileIn(home: string): string {
+  return join(home, 'windows.json')
 }
 
 /** The kept bounds if enough of the title bar is on some display; else only the size, for the primary one. */

@@ -24,6 +24,8 @@ export const Settings = z.object({
   'notifications.enabled': z.boolean(),
   'notifications.preview': z.boolean(),
   'app.lastWindow': z.enum(['auto', 'quit', 'stay']),
+  /** The machine does not fall asleep by itself while a turn runs (desktop). */
+  'app.keepAwake': z.boolean(),
   'app.theme': z.enum(['system', 'light', 'dark', 'contrast']),
   'app.zoom': z.number().min(50).max(300),
   keys: z.record(z.string(), z.string().nullable()),
@@ -52,6 +54,7 @@ export const defaultSettings: Settings = {
   'notifications.enabled': true,
   'notifications.preview': false,
   'app.lastWindow': 'auto',
+  'app.keepAwake': false,
   'app.theme': 'system',
   'app.zoom': 100,
   keys: {},

@@ -2,6 +2,7 @@
 import { Unplug } from 'lucide-react'
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
+import { sessionOfAddress } from '../../preload/contract/shell.ts'
 import { ConnectDialog } from '../models/connect-dialog.tsx'
 import { ModelDialog } from '../models/model-dialog.tsx'
 import { SearchDialog } from '../search/search-dialog.tsx'
@@ -116,13 +117,15 @@ function useKeys(): void {
   }, [overrides])
 }
 
-/** Shows the session of last time once the list says it is still there. */
+/** Shows the session of the address, else that of last time, once the list says it is still there. */
 function useLastSession(): void {
   const ready = useWorkbench(({ entriesLoading }) => entriesLoading === 'ready')
   useEffect(() => {
     if (!ready || useWindow.getState().sessionId !== null) return
-    const last = usePreferences.getState()['session.last']
-    if (last !== null && useWorkbench.getState().entries.has(last)) showSession(last)
+    const { entries } = useWorkbench.getState()
+    const before = [sessionOfAddress(location.href), usePreferences.getState()['session.last']]
+    const there = before.find((id) => id !== null && entries.has(id))
+    if (there) showSession(there)
   }, [ready])
 }
 

@@ -18,6 +18,8 @@ const shownMax = 50
 function put({ key, sessionId, kind, title, itemId }: Put): void {
   const { settings } = useWorkbench.getState()
   if (!settings['notifications.enabled'] || !('Notification' in window) || Notification.permission !== 'granted') return
+  // The desktop shell shows its own, also where no window is open.
+  if (window.lathe) return
   // A focused window shows it by itself: in the list, or in the session on screen.
   if (document.hasFocus()) return
   const notification = new Notification(shownText(title).slice(0, 200) || 'Lathe', { body: words[kind], tag: key })

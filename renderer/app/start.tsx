@@ -6,6 +6,7 @@ import { loadPreferences, takeSharedPreferences, writePreferences } from '../sta
 import { startWorkbench } from '../state/workbench-store.ts'
 import { App, type PageConnection } from './app.tsx'
 import { takeNotification } from './notifications.ts'
+import { takeShellRequests } from './shell-requests.ts'
 
 /** How long the layout of last time is waited for before the usual one is shown. */
 const preferencesMs = 2_000
@@ -14,6 +15,7 @@ export async function startWindow(connection: Link & PageConnection, root: HTMLE
   const { client } = connection
   setLink(connection)
   const closing = new AbortController()
+  takeShellRequests(closing.signal)
   startWorkbench(connection, closing.signal, (event) => {
     if (event.type === 'preferences.changed') takeSharedPreferences(event.preferences)
     else takeNotification(event)

@@ -1,7 +1,13 @@
 import { Paperclip } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
+import { attempt } from '../app/attempt.ts'
+import { openWorkspace } from '../sessions/session-actions.ts'
 import { toast } from '../ui/toast.tsx'
+
+function openDropped(path: string): Promise<void | undefined> {
+  return attempt('Could not open the folder', () => openWorkspace(path))
+}
 
 /** The whole window takes what is dragged over it, and shows where it will go (S-116). A drop never navigates. */
 export function DropTarget({ onFiles, onText }: { onFiles: (files: File[]) => void; onText: (text: string) => void }) {
@@ -39,8 +45,13 @@ export function DropTarget({ onFiles, onText }: { onFiles: (files: File[]) => vo
         const folders = entries.filter((item) => item.webkitGetAsEntry()?.isDirectory)
         const files = entries.filter((item) => !folders.includes(item)).flatMap((item) => item.getAsFile() ?? [])
         if (files.length > 0) onFiles(files)
-        if (folders.length > 0)
-          toast.note('Folders are not attached', { detail: 'Open one as a workspace, or mention it with @.' })
+        const folder = folders[0]?.getAsFile()
+        if (!folder) return
+        const path = window.lathe?.pathForFile(folder) ?? null
+        toast.note('Folders are not attached', {
+          detail: 'Open one as a workspace, or mention it with @.',
+          action: path === null ? undefined : { label: 'Open', onSelect: () => void openDropped(path) },
+        })
       },
     }
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name as 'drop', listener)

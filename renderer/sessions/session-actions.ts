@@ -28,11 +28,13 @@ export function currentWorkspace(): string | null {
 /** Folders of sessions made here that are in no list yet, because they have no message (S-3). */
 const opened = new Map<string, string>()
 
-export async function newSession(workspace: string | null = currentWorkspace()): Promise<void> {
+/** `prompt` is put in the composer, never sent. */
+export async function newSession(workspace: string | null = currentWorkspace(), prompt = ''): Promise<void> {
   if (workspace === null) return openFolder()
   await attempt('Could not start a session', async () => {
     const { sessionId } = await client().sessions.create({ ...act(), workspace })
     opened.set(sessionId, workspace)
+    if (prompt !== '') await client().session.setDraft({ sessionId, text: prompt, attachments: [], source: 'link' })
     showSession(sessionId)
     focusComposerSoon()
   })
@@ -55,11 +57,11 @@ export async function openFolder(): Promise<void> {
   })
 }
 
-export async function openWorkspace(path: string): Promise<void> {
+export async function openWorkspace(path: string, prompt = ''): Promise<void> {
   const workspace = await client().workspaces.open({ ...act(), path })
   useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
   prefer({ 'onboarding.done': true })
-  await newSession(workspace.path)
+  await newSession(workspace.path, prompt)
 }
 
 export async function openDemo(): Promise<void> {

@@ -1,11 +1,11 @@
 /** What this window looks at: the session, the open dialog, the file in the inspector, panes drawn over a narrow window. */
 import { create } from 'zustand'
 import type { ReactNode } from 'react'
+import { addressOfSession, type settingsPages } from '../../preload/contract/shell.ts'
 import { client } from './link.ts'
 import { type InspectorTab, prefer, usePreferences } from './preferences.ts'
 
 export type PaletteMode = '' | '>' | '@' | '#' | '?'
-export const settingsPages = ['general', 'appearance', 'models', 'approvals', 'keys', 'storage', 'about'] as const
 export type SettingsPage = (typeof settingsPages)[number]
 
 type OpenDialog =
@@ -96,6 +96,8 @@ export function ask(question: Omit<Asking, 'answer'>): Promise<boolean> {
 
 export function showSession(sessionId: string | null, target?: { itemId: string; words?: string[] }): void {
   setState({ sessionId, overlay: null, target: sessionId && target ? { sessionId, ...target } : null })
+  // In the address too, so that this window shows it again after a reload or a crash, whatever others show (S-121).
+  history.replaceState(null, '', `${location.pathname}${location.search}${addressOfSession(sessionId)}`)
   prefer({ 'session.last': sessionId })
 }
 

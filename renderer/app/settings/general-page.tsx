@@ -88,6 +88,11 @@ export function GeneralPage() {
             { value: 'quit', label: 'Quit' },
           ]}
         />
+        <SwitchRow
+          name="app.keepAwake"
+          label="Keep the computer awake while a turn runs"
+          detail="In the desktop app. Closing the lid still puts it to sleep; the turn goes on afterwards."
+        />
       </Section>
     </>
   )
