@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useWindow } from '../state/window-store.ts'
 import { classNames } from '../ui/class-names.ts'
 import { scrim } from '../ui/dialog.tsx'
+import { useFocusBack } from '../ui/focus-back.ts'
 import { focusRegion } from './regions.ts'
 
 /** A side pane over a window that has no room beside the transcript (S-176). */
@@ -16,12 +17,14 @@ export function SideSheet({
   children: ReactNode
 }) {
   const open = useWindow(({ overlay }) => overlay === pane)
+  const giveFocusBack = useFocusBack(open)
   return (
     <Radix.Root open={open} onOpenChange={(next) => useWindow.setState({ overlay: next ? pane : null })}>
       <Radix.Portal>
         <Radix.Overlay className={scrim} />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={giveFocusBack}
           onOpenAutoFocus={(event) => {
             // To the chosen entry, not to the first button, whose tooltip would open over the rest.
             event.preventDefault()

@@ -114,11 +114,11 @@ let client: Client | undefined
 async function loadLists(from: Client): Promise<void> {
   const put = <T>(reading: Promise<T>, apply: (value: T) => void) => reading.then(apply, () => {})
   await Promise.all([
-    put(from.host.info(), (info) => setState({ info })),
-    put(from.settings.get(), (settings) => setState({ settings })),
-    put(from.workspaces.list(), (list) =>
-      setState({ workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) }),
+    // The window is drawn once `info` is there: by then it must know the folders, or "New session" would ask for one.
+    put(Promise.all([from.host.info(), from.workspaces.list().catch(() => null)]), ([info, list]) =>
+      setState({ info, ...(list && { workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) }) }),
     ),
+    put(from.settings.get(), (settings) => setState({ settings })),
     put(from.approvals.rules(), (rules) => setState({ rules })),
     put(from.terminals.list(), (list) => setState({ terminals: list.sort((a, b) => (a.id < b.id ? -1 : 1)) })),
     loadProviders(),

@@ -91,6 +91,8 @@ function Rows({ sessionId }: { sessionId: string }) {
   const anchor = useRef<Anchor | null>(kept)
   const following = useRef(kept === null)
   const last = useRef({ top: 0, height: 0 })
+  /** Rises with each place that is to be kept from now on, where rows and heights stay as they are. */
+  const [placed, setPlaced] = useState(0)
   /** The newest row seen at the end: what comes after it is counted. */
   const [seenId, setSeenId] = useState<string | null>(null)
 
@@ -167,7 +169,7 @@ function Rows({ sessionId }: { sessionId: string }) {
     if (!place || start === undefined) return
     const top = Math.max(0, start - place.offset)
     if (Math.abs(element.scrollTop - top) > 0.5) virtualizer.scrollToOffset(top)
-  }, [rows, total, virtualizer])
+  }, [rows, total, placed, virtualizer])
 
   useEffect(() => {
     const timer = setInterval(() => setAnchor(sessionId, following.current ? null : anchor.current), anchorEveryMs)
@@ -301,6 +303,7 @@ function Rows({ sessionId }: { sessionId: string }) {
         }
         following.current = false
         anchor.current = { rowId: target.itemId, offset: 96 }
+        setPlaced((count) => count + 1)
         focusWanted.current = true
         setFocusedId(target.itemId)
       },

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { classNames } from './class-names.ts'
 import { scrim, sheet } from './dialog.tsx'
+import { useFocusBack } from './focus-back.ts'
 
 type AlertDialogProps = {
   open: boolean
@@ -33,11 +34,15 @@ export function AlertDialog({
   onConfirm,
   children,
 }: AlertDialogProps) {
+  const giveFocusBack = useFocusBack(open)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={scrim} />
-        <Radix.Content className={classNames(sheet, 'top-[22vh] max-h-[70vh] max-w-[26rem] overflow-auto p-16')}>
+        <Radix.Content
+          onCloseAutoFocus={giveFocusBack}
+          className={classNames(sheet, 'top-[22vh] max-h-[70vh] max-w-[26rem] overflow-auto p-16')}
+        >
           <Radix.Title className="text-14 font-semibold">{title}</Radix.Title>
           <Radix.Description asChild>
             <div className="mt-4 text-13 text-muted">{description}</div>

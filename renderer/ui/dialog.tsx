@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { classNames } from './class-names.ts'
+import { useFocusBack } from './focus-back.ts'
 import { IconButton } from './icon-button.tsx'
 
 export const scrim = 'fixed inset-0 z-40 animate-appear bg-scrim'
@@ -35,12 +36,14 @@ export function Dialog({
   className,
   children,
 }: DialogProps) {
+  const giveFocusBack = useFocusBack(open)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className={scrim} />
         <Radix.Content
           className={classNames(sheet, 'top-[12vh] max-h-[76vh]', className)}
+          onCloseAutoFocus={giveFocusBack}
           style={{ maxWidth: `${width / 16}rem` }}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
