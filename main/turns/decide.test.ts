@@ -1,118 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StoredEvent } from '../../preload/contract/events.ts'
-import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
+import { noUsage } from '../../preload/contract/fold.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
-import { StoredEvent as StoredEventSchema } from '../../preload/contract/events.ts'
-import type { SessionView } from '../../preload/contract/session.ts'
-import { defaultSettings } from '../../preload/contract/settings.ts'
-import type { Report } from '../agent/reports.ts'
-import { decide } from './decide.ts'
 import { Decision } from './decision.ts'
-import type { Command, Input, Message } from './inputs.ts'
+import type { Command } from './inputs.ts'
 import { recover } from './recovery.ts'
-import { newSession, type Effect, type Environment, type SessionState } from './state.ts'
-
-/** A session driven by hand: a clock that ticks, ids that count, and the journal it writes. */
-class Driver {
-  state: SessionState
-  /** The view before the first event: what was staged while unsent (S-3). */
-  empty: SessionView
-  readonly journal: StoredEvent[] = []
-  effects: Effect[] = []
-  private clock = 1_000
-  private count = 0
-
-  constructor(mode: 'ask' | 'all' = 'ask') {
-    this.state = newSession({
-      id: 'session',
-      journalId: 'journal',
-      workspace: '/work',
-      model: 'lab/scripted',
-      effort: null,
-      approvalMode: mode,
-      now: this.clock,
-    })
-    this.empty = this.state.view
-  }
-
-  get environment(): Environment {
-    return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: defaultSettings, rules: [] }
-  }
-
-  input(input: Input): any {
-    const { decision, reply } = decide(this.state, input, this.environment)
-    this.take(decision)
-    return reply
-  }
-
-  take(decision: Decision): void {
-    if (this.journal.length === 0 && decision.events.length > 0) this.empty = this.state.view
-    this.state = decision.state
-    this.journal.push(...decision.events)
-    this.effects = decision.effects
-  }
-
-  command(command: Command): any {
-    return this.input({ kind: 'command', command })
-  }
-
-  report(report: Report, turnId = this.state.turn?.id ?? 'none'): any {
-    return this.input({ kind: 'report', turnId, report })
-  }
-
-  submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): any {
-    const { whenBusy = 'refuse', ...rest } = more
-    const requestId = `request-${++this.count}`
-    return this.command({
-      type: 'submit',
-      whenBusy,
-      message: {
-        requestId,
-        fingerprint: text,
-        text,
-        attachments: [],
-        model: 'lab/scripted',
-        source: 'person',
-        attendance: 'attended',
-        ...rest,
-      },
-    })
-  }
-
-  /** A turn that streams. */
-  running(text = 'do it'): string {
-    const { turnId } = this.submit(text)
-    this.report({ type: 'preparing' })
-    this.report({ type: 'running' })
-    this.report({ type: 'stepStarted', stepId: `step-${++this.count}`, step: 1, model: 'lab/scripted' })
-    return turnId
-  }
-
-  propose(itemId: string, command: string): void {
-    this.report({ type: 'toolProposed', itemId, callId: itemId, name: 'shell', title: command, args: { command } })
-    this.report({
-      type: 'toolReady',
-      ticket: itemId,
-      itemId,
-      tool: 'shell',
-      title: command,
-      argsHash: `hash-${command}`,
-      plan: {
-        effects: [{ kind: 'command', words: command.split(' '), text: command, readOnly: false }],
-        preview: { title: command, detail: command, detailKind: 'command' },
-      },
-    })
-  }
-
-  types(): string[] {
-    return this.journal.map((event) => event.type)
-  }
-
-  item(id: string): any {
-    return this.state.view.items.find((item) => item.id === id)
-  }
-}
+import { Driver, followUp } from './test-driver.ts'
 
 function codeOf(act: () => unknown): string {
   try {
@@ -446,6 +338,24 @@ describe('approvals', () => {
     expect(driver.state.view.approvals.depth).toBe(0)
   })
 
+  test('Z-96 T-3 T-125 "Deny and stop" has no composer to give steers back to: they wait at the head of the paused queue', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.submit('also this', { whenBusy: 'steer' })
+    driver.propose('one', 'npm test')
+    const card = driver.state.view.approvals.head!
+    driver.command({
+      type: 'approval.answer',
+      approvalId: card.id,
+      argsHash: 'hash-npm test',
+      decision: 'deny_stop',
+      scope: 'workspace',
+    })
+    driver.report({ type: 'unwound' })
+    expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'stopped', reason: 'person' })
+    expect(driver.state.view.header.queue).toMatchObject({ paused: 'stop', followUps: [{ text: 'also this' }] })
+  })
+
   test('TA-24 a wider mode for a card that is gone changes nothing', () => {
     const driver = new Driver()
     driver.running()
@@ -618,156 +528,3 @@ describe('recovery', () => {
     expect(driver.state.view.header).toMatchObject({ recovery: { status: 'resolved' }, automaticHeld: null })
   })
 })
-
-function followUp(id: string): Message {
-  return {
-    requestId: `follow-up:${id}`,
-    fingerprint: id,
-    text: 'later one',
-    attachments: [],
-    model: 'lab/scripted',
-    source: 'follow_up',
-    attendance: 'attended',
-  }
-}
-
-/** Anything that may come in any order; what does not fit must be a typed refusal or a no-op. */
-const step: fc.Arbitrary<(driver: Driver, seen: string[]) => void> = fc.oneof(
-  fc
-    .constantFrom('refuse', 'queue', 'steer')
-    .map((whenBusy) => (driver: Driver) => driver.submit(`m${driver.journal.length}`, { whenBusy } as never)),
-  fc
-    .constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed', 'discarded')
-    .map((type) => (driver: Driver) => driver.report({ type, keep: 0 } as Report)),
-  fc
-    .constantFrom('text', 'reasoning')
-    .map((channel) => (driver: Driver) => driver.report({ type: 'stream', channel: channel as 'text', add: 'word\n' })),
-  fc.constant((driver: Driver) =>
-    driver.report({ type: 'stepStarted', stepId: `s${driver.journal.length}`, step: 1, model: 'm' }),
-  ),
-  fc.constant((driver: Driver) => driver.report({ type: 'mayEnd', ending: 'answer' })),
-  fc.constant((driver: Driver) =>
-    driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } }),
-  ),
-  fc.nat(3).map((n) => (driver: Driver) => driver.propose(`tool-${driver.state.turn?.id}-${n}`, `cmd ${n}`)),
-  fc.nat(3).map(
-    (n) => (driver: Driver) =>
-      driver.report({
-        type: 'toolEnded',
-        itemId: `tool-${driver.state.turn?.id}-${n}`,
-        end: { state: 'ok', summary: '', view: null, durationMs: 1 },
-        changes: [],
-      }),
-  ),
-  fc.nat(3).map(
-    (n) => (driver: Driver) =>
-      driver.report({
-        type: 'asked',
-        ticket: `q-${driver.journal.length}`,
-        itemId: `tool-${driver.state.turn?.id}-${n}`,
-        question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
-      }),
-  ),
-  fc.constantFrom('once', 'session', 'deny').map((decision) => (driver: Driver) => {
-    const head = driver.state.view.approvals.head
-    driver.command({
-      type: 'approval.answer',
-      approvalId: head?.id ?? 'none',
-      argsHash: head?.request.argsHash ?? '',
-      decision: decision as 'once',
-      scope: 'workspace',
-    })
-  }),
-  fc.constant((driver: Driver) =>
-    driver.command({
-      type: 'question.answer',
-      questionId: driver.state.view.questions.head?.id ?? 'none',
-      choices: [],
-      text: 'yes',
-      secret: null,
-      declined: false,
-    }),
-  ),
-  fc.boolean().map(
-    (current) => (driver: Driver, seen: string[]) =>
-      driver.command({
-        type: 'stop',
-        turnId: (current ? driver.state.turn?.id : seen[0]) ?? 'none',
-        reason: 'person',
-      }),
-  ),
-  fc
-    .constantFrom('queue.resume', 'followUp.clear', 'queue.pause', 'hold.release')
-    .map((type) => (driver: Driver) => driver.command({ type } as Command)),
-  fc
-    .constantFrom('withdraw', 'sendNow')
-    .map(
-      (kind) => (driver: Driver) =>
-        driver.command({ type: `steer.${kind}`, steerId: driver.state.view.turn?.steers[0]?.id ?? 'none' } as Command),
-    ),
-  fc
-    .constantFrom('read-only', 'ask', 'edits', 'all')
-    .map(
-      (approvalMode) => (driver: Driver) => driver.command({ type: 'settings', approvalMode: approvalMode as 'ask' }),
-    ),
-  fc.constant((driver: Driver) => {
-    const next = driver.state.view.header.queue.followUps[0]
-    if (next)
-      driver.command({
-        type: 'followUp.start',
-        id: next.id,
-        byPerson: false,
-        message: { ...followUp(next.id), text: next.text },
-      })
-  }),
-)
-
-test('T-1 T-2 T-3 T-9 T-10 T-35 T-53 T-54 T-201 any order of commands and reports keeps the invariants', () => {
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 1, maxLength: 60 }), (steps) => {
-      const driver = new Driver()
-      const seen: string[] = []
-      const firstTimes = new Map<string, number>()
-      for (const act of steps) {
-        const before = driver.state
-        const length = driver.journal.length
-        try {
-          act(driver, seen)
-        } catch (error) {
-          // A refusal is typed and leaves everything as it was (T-14, S-16).
-          expect(error).toBeInstanceOf(LatheError)
-          expect(driver.state).toBe(before)
-        }
-        for (const event of driver.journal.slice(length)) {
-          if (event.type === 'turn.started') seen.push(event.turnId)
-          if (event.type === 'item.put') {
-            expect(event.item.createdAt).toBe(firstTimes.get(event.item.id) ?? event.item.createdAt)
-            firstTimes.set(event.item.id, event.item.createdAt)
-          }
-        }
-        expect(driver.state.view.turns.filter((turn) => turn.outcome === null).length).toBeLessThanOrEqual(1)
-        expect(driver.state.turn === null).toBe(driver.state.view.turn === null)
-      }
-      checkJournal(driver)
-    }),
-    { numRuns: 500 },
-  )
-})
-
-function checkJournal(driver: Driver): void {
-  if (driver.journal.length === 0) return
-  // Folding the journal gives the live state; every event fits its schema; seq rises by one.
-  expect(driver.journal.reduce(foldEvent, driver.empty)).toEqual(driver.state.view)
-  driver.journal.forEach((event, at) => expect(event.seq).toBe(at + 1))
-  for (const event of driver.journal) expect(StoredEventSchema.safeParse(event).error).toBeUndefined()
-  const settled = new Set<string>()
-  for (const event of driver.journal) {
-    if ('turnId' in event && event.turnId !== undefined) expect(settled.has(event.turnId)).toBe(false)
-    if (event.type === 'turn.settled') settled.add(event.turnId)
-  }
-  // Items are only ever added, each place taken once.
-  const places = driver.state.view.items.map((item) => item.pos)
-  expect(new Set(places).size).toBe(places.length)
-  const started = driver.journal.filter((event) => event.type === 'turn.started').length
-  expect(settled.size).toBeGreaterThanOrEqual(started - 1)
-}

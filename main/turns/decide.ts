@@ -97,7 +97,7 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return { ok: true }
     case 'approval.answer':
       answerApproval(decision, command)
-      if (command.decision === 'deny_stop') stop(decision, { turnId: decision.turn.id, reason: 'person' })
+      if (command.decision === 'deny_stop') stop(decision, { turnId: decision.turn.id, reason: 'person', keepSteers: true })
       return { ok: true }
     case 'rules.changed':
       rejudge(decision)

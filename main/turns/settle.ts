@@ -26,6 +26,7 @@ export function settle(decision: Decision, end: End): void {
   endOpenItems(decision, end.outcome)
   if (end.outcome === 'completed') markFinalText(decision)
   leaveSteers(decision)
+  if (decision.turn.stop?.reason === 'person') pauseQueue(decision, 'stop')
   notifyAgain(decision)
   settlePlan(decision, end.outcome)
   if (end.error && end.outcome === 'failed')

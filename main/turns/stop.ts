@@ -10,7 +10,8 @@ import { settle } from './settle.ts'
 import type { StopReason } from './state.ts'
 import { withdrawAll } from './steers.ts'
 
-export function stop(decision: Decision, command: { turnId: string; reason: StopReason }): StopReply {
+/** `keepSteers`: whoever stops has no composer at hand that would take them back; they wait in the queue instead. */
+export function stop(decision: Decision, command: { turnId: string; reason: StopReason; keepSteers?: boolean }): StopReply {
   const { turn } = decision.state
   const byPerson = command.reason === 'person'
   if (!turn || turn.id !== command.turnId) {
@@ -28,7 +29,7 @@ export function stop(decision: Decision, command: { turnId: string; reason: Stop
   decision.status()
   withdrawApprovals(decision, 'cancelled')
   withdrawQuestions(decision, 'cancelled')
-  const withdrawn = byPerson ? withdrawAll(decision) : []
+  const withdrawn = byPerson && !command.keepSteers ? withdrawAll(decision) : []
   // Before its admission was durable no worker was scheduled that could unwind (T-98).
   if (neverRan) endStopped(decision)
   else decision.effect({ do: 'drain', turnId: turn.id, ms: command.reason === 'yielded' ? drainYieldingMs : drainMs })

@@ -76,10 +76,16 @@ export function closeOpenItem(decision: Decision, status: 'final' | 'partial' = 
  * the step are of requests before it; text of theirs that this request only continued stays open for the retry (T-67).
  */
 export function discard(decision: Decision, keep: number): void {
-  const { stepId } = decision.turn
+  const { id, stepId } = decision.turn
   let left = keep
   for (const item of decision.state.view.items) {
-    if (item.stepId !== stepId || !item.visible || (item.kind !== 'text' && item.kind !== 'reasoning')) continue
+    if (
+      item.turnId !== id ||
+      item.stepId !== stepId ||
+      !item.visible ||
+      (item.kind !== 'text' && item.kind !== 'reasoning')
+    )
+      continue
     const kept = Math.min(left, item.text.length)
     left -= kept
     if (kept === item.text.length) continue

@@ -1,0 +1,368 @@
+/**
+ * Whatever comes in whatever order, with kills and failing disks between: the rules that everything rests on hold. 500 runs;
+ * `LATHE_RUNS=20000 npx vitest run main/turns/any-order.test.ts` for a night.
+ */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { LatheError } from '../../preload/contract/errors.ts'
+import { StoredEvent as StoredEventSchema } from '../../preload/contract/events.ts'
+import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
+import type { FollowUp, Steer } from '../../preload/contract/session.ts'
+import type { Report } from '../agent/reports.ts'
+import { Decision } from './decision.ts'
+import type { Command, Input } from './inputs.ts'
+import { recover } from './recovery.ts'
+import { Driver, followUp } from './test-driver.ts'
+
+type Act = (world: World) => void
+
+/** A session in a world of kills and failing disks, which knows where each message of the person must be (T-3). */
+class World extends Driver {
+  /** Messages that were accepted and not given back. */
+  kept = new Set<string>()
+  readonly turns: string[] = []
+  private batch: Input[] = []
+  private spoken = 0
+
+  override input(input: Input): any {
+    this.batch.push(input)
+    const reply = super.input(input)
+    if (input.kind === 'command') this.follow(input.command, reply)
+    return reply
+  }
+
+  say(whenBusy: 'refuse' | 'queue' | 'steer', source: 'person' | 'schedule' = 'person'): void {
+    this.submit(`message ${++this.spoken}`, { whenBusy, source })
+  }
+
+  /** One that the person edits keeps its place under other words. */
+  reworded(): string {
+    return `message ${++this.spoken}`
+  }
+
+  /** These acts cannot be saved: they are undone whole, and what nobody would send again is decided anew (S-16, T-41). */
+  unsaved(acts: readonly Act[]): void {
+    const before = { state: this.state, journal: this.journal.length, kept: new Set(this.kept) }
+    this.batch = []
+    for (const act of acts) attempt(act, this)
+    this.state = before.state
+    this.journal.length = before.journal
+    this.kept = before.kept
+    const again = this.batch.filter((input) => input.kind === 'report' || input.command.type === 'stop')
+    for (const input of again) attempt(() => this.input(input), this)
+  }
+
+  /** The host is killed and started again: what was journaled is all there is (T-182). */
+  kill(): void {
+    if (this.journal.length === 0) return
+    const view = this.journal.reduce(foldEvent, this.empty)
+    expect(view).toEqual(this.state.view)
+    this.state = { ...this.state, turn: null, bindings: new Map() }
+    const open = view.turns.find((turn) => turn.outcome === null)
+    if (!open) return
+    const decision = new Decision(this.state, this.environment)
+    recover(
+      decision,
+      this.journal.slice(this.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === open.id)),
+    )
+    this.take(decision)
+    expect(this.effects.some((effect) => effect.do === 'start')).toBe(false)
+    expect(view.turns.find((turn) => turn.id === open.id)?.outcome).toBeNull()
+    expect(this.state.view.turns.find((turn) => turn.id === open.id)?.outcome).not.toBeNull()
+  }
+
+  private follow(command: Command, reply: any): void {
+    const gone = (one: Steer | FollowUp) => one.text.split('\n\n').forEach((text) => this.kept.delete(text))
+    if (command.type === 'submit') this.kept.add(command.message.text)
+    else if (command.type === 'stop') reply.withdrawn?.forEach(gone)
+    else if (command.type === 'steer.withdraw' && reply.steer) gone(reply.steer)
+    else if (command.type === 'followUp.remove') gone(reply)
+    else if (command.type === 'followUp.clear') reply.forEach(gone)
+  }
+}
+
+/** Refusals are typed and leave everything as it was (T-14, T-35). */
+function attempt(act: Act, world: World): void {
+  const before = world.state
+  try {
+    act(world)
+  } catch (error) {
+    if (!(error instanceof LatheError)) throw error
+    expect(world.state).toBe(before)
+  }
+}
+
+const report =
+  (make: (world: World) => Report): Act =>
+  (world) =>
+    world.report(make(world))
+const command =
+  (make: (world: World) => Command): Act =>
+  (world) =>
+    world.command(make(world))
+const figures = { turn: noUsage, context: { used: null, window: null, estimated: false } }
+const firstSteer = (world: World) => world.state.view.turn?.steers[0]?.id ?? 'none'
+const queued = (world: World, at: number) => world.state.view.header.queue.followUps.at(at)
+const toolOf = (world: World, n: number) => `tool-${world.state.turn?.id}-${n}`
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('refuse' as const, 'queue' as const, 'steer' as const).map(
+      (whenBusy): Act =>
+        (world) =>
+          world.say(whenBusy),
+    ),
+  },
+  fc.constant<Act>((world) => world.say('refuse', 'schedule')),
+  fc
+    .constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed')
+    .map((type) => report(() => ({ type }) as Report)),
+  fc.nat(12).map((keep) => report(() => ({ type: 'discarded', keep }))),
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom('text' as const, 'reasoning' as const)
+      .map((channel) => report(() => ({ type: 'stream', channel, add: 'word\n' }))),
+  },
+  fc.constant(
+    report((world) => ({ type: 'stepStarted', stepId: `step-${world.journal.length}`, step: 1, model: 'm' })),
+  ),
+  fc
+    .constantFrom('stop' as const, 'tools' as const, 'aborted' as const)
+    .map((finish) =>
+      report((world) => ({
+        type: 'stepEnded',
+        stepId: world.state.turn?.stepId ?? 'none',
+        finish,
+        usage: null,
+        ...figures,
+        firstTokenMs: null,
+        streamedMs: 0,
+        servedBy: null,
+      })),
+    ),
+  fc.constant(report(() => ({ type: 'mayEnd', ending: 'answer' }))),
+  fc.constant(report(() => ({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } }))),
+  fc.nat(3).map(
+    (n): Act =>
+      (world) =>
+        world.propose(toolOf(world, n), `cmd ${n}`),
+  ),
+  fc
+    .nat(3)
+    .map((n) =>
+      report((world) => ({
+        type: 'toolEnded',
+        itemId: toolOf(world, n),
+        end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+        changes: [],
+      })),
+    ),
+  fc
+    .nat(3)
+    .map((n) =>
+      report((world) => ({
+        type: 'asked',
+        ticket: `q-${world.journal.length}`,
+        itemId: toolOf(world, n),
+        question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
+      })),
+    ),
+  // A worker of an earlier turn that has not noticed yet.
+  fc
+    .constantFrom<Report>(
+      { type: 'stream', channel: 'text', add: 'late' },
+      { type: 'mayEnd', ending: 'answer' },
+      { type: 'unwound' },
+    )
+    .map(
+      (late): Act =>
+        (world) =>
+          world.report(late, world.turns[0] ?? 'none'),
+    ),
+  fc.constantFrom('once' as const, 'session' as const, 'deny' as const, 'deny_stop' as const).map((decision) =>
+    command(({ state }) => {
+      const { head } = state.view.approvals
+      return {
+        type: 'approval.answer',
+        approvalId: head?.id ?? 'none',
+        argsHash: head?.request.argsHash ?? '',
+        decision,
+        scope: 'workspace',
+      }
+    }),
+  ),
+  fc.constant(
+    command(({ state }) => ({
+      type: 'question.answer',
+      questionId: state.view.questions.head?.id ?? 'none',
+      choices: [],
+      text: 'yes',
+      secret: null,
+      declined: false,
+    })),
+  ),
+  fc.constant(
+    command(({ state }) => ({ type: 'question.expired', questionId: state.view.questions.head?.id ?? 'none' })),
+  ),
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.boolean(),
+        fc.constantFrom(
+          'person' as const,
+          'person' as const,
+          'timeout' as const,
+          'session_deleted' as const,
+          'shutdown' as const,
+        ),
+      )
+      .map(([current, reason]) =>
+        command((world) => ({
+          type: 'stop',
+          turnId: (current ? world.state.turn?.id : world.turns[0]) ?? 'none',
+          reason,
+        })),
+      ),
+  },
+  fc
+    .constantFrom('queue.resume', 'followUp.clear', 'queue.pause', 'hold.release', 'restore', 'delete')
+    .map((type) => command(() => ({ type }) as Command)),
+  fc
+    .constantFrom('withdraw', 'sendNow')
+    .map((kind) => command((world) => ({ type: `steer.${kind}`, steerId: firstSteer(world) }) as Command)),
+  fc
+    .constantFrom('remove', 'steerNow')
+    .map((kind) => command((world) => ({ type: `followUp.${kind}`, id: queued(world, -1)?.id ?? 'none' }) as Command)),
+  fc.constant(
+    command((world) => ({
+      type: 'followUp.move',
+      id: queued(world, -1)?.id ?? 'none',
+      before: queued(world, 0)?.id ?? null,
+    })),
+  ),
+  fc.constant(
+    command((world) => ({
+      type: 'queue.refused',
+      id: queued(world, 0)?.id ?? 'none',
+      error: { code: 'workspace.missing', message: 'gone' },
+    })),
+  ),
+  fc
+    .constantFrom('read-only' as const, 'ask' as const, 'edits' as const, 'all' as const)
+    .map((approvalMode) => command(() => ({ type: 'settings', approvalMode }))),
+  {
+    weight: 2,
+    arbitrary: fc.boolean().map((byPerson): Act => (world) => {
+      const next = queued(world, 0)
+      if (next)
+        world.command({
+          type: 'followUp.start',
+          id: next.id,
+          byPerson,
+          message: { ...followUp(next.id), text: next.text },
+        })
+    }),
+  },
+  fc.constantFrom('continue', 'dismiss').map((kind): Act => (world) => {
+    const { recovery } = world.state.view.header
+    const message = {
+      ...followUp(`${kind}-${world.journal.length}`),
+      text: 'Continue',
+      continues: recovery?.turnId ?? 'none',
+    }
+    world.command({ type: `recovery.${kind}`, recoveryId: recovery?.recoveryId ?? 'none', message } as Command)
+  }),
+)
+
+const event = fc.oneof(
+  { weight: 12, arbitrary: act },
+  { weight: 1, arbitrary: fc.constant<Act>((world) => world.kill()) },
+  {
+    weight: 2,
+    arbitrary: fc.array(act, { minLength: 1, maxLength: 4 }).map(
+      (acts): Act =>
+        (world) =>
+          world.unsaved(acts),
+    ),
+  },
+)
+
+test(
+  'T-1 T-2 T-3 T-9 T-10 T-35 T-41 T-53 T-54 T-182 T-201 S-16 any order of commands, reports, kills and failing disks keeps the invariants',
+  () => {
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 1, maxLength: 60 }), (events) => {
+        const world = new World()
+        const firstTimes = new Map<string, number>()
+        for (const each of events) {
+          const length = world.journal.length
+          attempt(each, world)
+          for (const { type, ...more } of world.journal.slice(length)) {
+            if (type === 'turn.started' && 'turnId' in more) world.turns.push(more.turnId!)
+            if (type === 'item.put' && 'item' in more) {
+              expect(more.item.createdAt).toBe(firstTimes.get(more.item.id) ?? more.item.createdAt)
+              firstTimes.set(more.item.id, more.item.createdAt)
+            }
+          }
+          const { view, turn } = world.state
+          expect(view.turns.filter((one) => one.outcome === null).length).toBe(turn ? 1 : 0)
+          expect(view.turn?.id).toBe(turn?.id)
+          expect(view.header.currentTurnId).toBe(turn?.id ?? null)
+          expect(view.header.itemCount).toBe(view.items.filter((item) => item.visible).length)
+          expect(new Set(firstTimes.keys())).toEqual(new Set(view.items.map((item) => item.id)))
+          checkWords(world)
+        }
+        checkJournal(world)
+      }),
+      { numRuns: Number(process.env['LATHE_RUNS'] ?? 500) },
+    )
+  },
+  Number(process.env['LATHE_RUNS'] ?? 500) * 100,
+)
+
+/** Each message that was accepted is in exactly one place, or was given back (T-3). */
+function checkWords({ state, kept }: World): void {
+  const { header, turn, items } = state.view
+  const places = [...items.filter((item) => item.kind === 'user'), ...(turn?.steers ?? []), ...header.queue.followUps]
+  const words = places
+    .flatMap((place) => ('text' in place ? place.text.split('\n\n') : []))
+    .filter((text) => text.startsWith('message'))
+  expect(words.toSorted()).toEqual([...kept].toSorted())
+}
+
+const afterStop = new Set([
+  'item.put',
+  'item.patch',
+  'steers.changed',
+  'turn.status',
+  'usage.changed',
+  'step.ended',
+  'turn.settled',
+])
+
+function checkJournal({ journal, state, empty }: World): void {
+  if (journal.length === 0) return
+  // Folding the journal gives the live state; every event fits its schema; seq rises by one.
+  expect(journal.reduce(foldEvent, empty)).toEqual(state.view)
+  journal.forEach((each, at) => expect(each.seq).toBe(at + 1))
+  for (const each of journal) expect(StoredEventSchema.safeParse(each).error).toBeUndefined()
+  const settled = new Set<string>()
+  let stopping: string | null = null
+  for (const each of journal) {
+    const turnId = 'turnId' in each ? each.turnId : undefined
+    if (turnId !== undefined) expect(settled.has(turnId)).toBe(false)
+    if (turnId !== undefined && turnId === stopping) expect(afterStop).toContain(each.type)
+    if (each.type === 'turn.status' && each.status?.kind === 'stopping') stopping = each.turnId
+    if (each.type === 'turn.settled') settled.add(each.turnId)
+  }
+  // Items are only ever added, each place taken once; an ended turn leaves nothing open.
+  const places = state.view.items.map((item) => item.pos)
+  expect(new Set(places).size).toBe(places.length)
+  for (const item of state.view.items)
+    if (item.turnId !== null && settled.has(item.turnId)) expect(item.endedAt).not.toBeNull()
+  const started = journal.filter((each) => each.type === 'turn.started').length
+  expect(settled.size).toBe(state.turn ? started - 1 : started)
+}

@@ -1,0 +1,123 @@
+/** A session's decisions driven by hand, for tests: no mailbox, no disk, no model. */
+import type { StoredEvent } from '../../preload/contract/events.ts'
+import type { SessionView } from '../../preload/contract/session.ts'
+import { defaultSettings } from '../../preload/contract/settings.ts'
+import type { Report } from '../agent/reports.ts'
+import { decide } from './decide.ts'
+import type { Decision } from './decision.ts'
+import type { Command, Input, Message } from './inputs.ts'
+import { newSession, type Effect, type Environment, type SessionState } from './state.ts'
+
+/** A clock that ticks, ids that count, and the journal it writes. */
+export class Driver {
+  state: SessionState
+  /** The view before the first event: what was staged while unsent (S-3). */
+  empty: SessionView
+  readonly journal: StoredEvent[] = []
+  effects: Effect[] = []
+  private clock = 1_000
+  private count = 0
+
+  constructor(mode: 'ask' | 'all' = 'ask') {
+    this.state = newSession({
+      id: 'session',
+      journalId: 'journal',
+      workspace: '/work',
+      model: 'lab/scripted',
+      effort: null,
+      approvalMode: mode,
+      now: this.clock,
+    })
+    this.empty = this.state.view
+  }
+
+  get environment(): Environment {
+    return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: defaultSettings, rules: [] }
+  }
+
+  input(input: Input): any {
+    const { decision, reply } = decide(this.state, input, this.environment)
+    this.take(decision)
+    return reply
+  }
+
+  take(decision: Decision): void {
+    if (this.journal.length === 0 && decision.events.length > 0) this.empty = this.state.view
+    this.state = decision.state
+    this.journal.push(...decision.events)
+    this.effects = decision.effects
+  }
+
+  command(command: Command): any {
+    return this.input({ kind: 'command', command })
+  }
+
+  report(report: Report, turnId = this.state.turn?.id ?? 'none'): any {
+    return this.input({ kind: 'report', turnId, report })
+  }
+
+  submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): any {
+    const { whenBusy = 'refuse', ...rest } = more
+    const requestId = `request-${++this.count}`
+    return this.command({
+      type: 'submit',
+      whenBusy,
+      message: {
+        requestId,
+        fingerprint: text,
+        text,
+        attachments: [],
+        model: 'lab/scripted',
+        source: 'person',
+        attendance: 'attended',
+        ...rest,
+      },
+    })
+  }
+
+  /** A turn that streams. */
+  running(text = 'do it'): string {
+    const { turnId } = this.submit(text)
+    this.report({ type: 'preparing' })
+    this.report({ type: 'running' })
+    this.report({ type: 'stepStarted', stepId: `step-${++this.count}`, step: 1, model: 'lab/scripted' })
+    return turnId
+  }
+
+  propose(itemId: string, command: string): void {
+    this.report({ type: 'toolProposed', itemId, callId: itemId, name: 'shell', title: command, args: { command } })
+    this.report({
+      type: 'toolReady',
+      ticket: itemId,
+      itemId,
+      tool: 'shell',
+      title: command,
+      argsHash: `hash-${command}`,
+      plan: {
+        effects: [{ kind: 'command', words: command.split(' '), text: command, readOnly: false }],
+        preview: { title: command, detail: command, detailKind: 'command' },
+      },
+    })
+  }
+
+  types(): string[] {
+    return this.journal.map((event) => event.type)
+  }
+
+  item(id: string): any {
+    return this.state.view.items.find((item) => item.id === id)
+  }
+}
+
+/** What the first of the queue becomes when its turn has come. */
+export function followUp(id: string): Message {
+  return {
+    requestId: `follow-up:${id}`,
+    fingerprint: id,
+    text: 'later one',
+    attachments: [],
+    model: 'lab/scripted',
+    source: 'follow_up',
+    attendance: 'attended',
+  }
+}
