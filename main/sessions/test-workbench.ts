@@ -149,6 +149,8 @@ export class HeldTools {
   readonly tools: Tool[]
   /** Calls that run or ran, in the order they began. */
   readonly held: Held[] = []
+  /** Told of each call as it begins. */
+  onHeld: (held: Held) => void = () => {}
   private wake: (() => void)[] = []
 
   constructor() {
@@ -171,13 +173,15 @@ export class HeldTools {
       },
       run: (input, context) =>
         new Promise((resolve, reject) => {
-          this.held.push({
+          const held: Held = {
             name: input.name,
             context,
             finish: (result) => resolve({ text: `${input.name} done`, isError: false, ...result }),
             fail: reject,
-          })
+          }
+          this.held.push(held)
           if (!deaf) context.signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+          this.onHeld(held)
           for (const wake of this.wake.splice(0)) wake()
         }),
     })
