@@ -29,6 +29,7 @@ import { programFolder } from './platform/program-folder.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
+import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
 import { SettingsStore } from './sessions/settings-store.ts'
 import { Slots } from './sessions/slots.ts'
@@ -40,6 +41,7 @@ import { openStorage } from './storage/open-storage.ts'
 import { createSecrets, type Keychain } from './storage/secrets.ts'
 import type { Storage } from './storage/storage.ts'
 import { createTools } from './tools/all-tools.ts'
+import { changeAnswers } from './transport/answers/change-answers.ts'
 import { fileAnswers } from './transport/answers/file-answers.ts'
 import { listAnswers } from './transport/answers/list-answers.ts'
 import type { Desktop, Services } from './transport/answers/services.ts'
@@ -238,6 +240,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     now,
   })
 
+  const rewinds = new Rewinds({ sessions, storage, chooseModel, now })
+
   const workspaces = new Workspaces({
     storage,
     demoSource: async () => join(await programFolder(), 'assets', 'demo-workspace'),
@@ -292,6 +296,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     storage,
     sessions,
+    rewinds,
     settings,
     shownSettings,
     workspaces,
@@ -303,6 +308,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     ownCommands,
     paths,
     differ,
+    gate,
     events,
     stopToolCommand: (itemId) => tools.stopCommand(itemId),
     context: {
@@ -364,6 +370,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ...sessionAnswers(services),
       ...listAnswers(services),
       ...workbenchAnswers(services),
+      ...changeAnswers(services),
       ...fileAnswers({
         paths,
         program,

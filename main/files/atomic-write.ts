@@ -71,6 +71,18 @@ export async function removeEmptyFolders(folders: readonly string[]): Promise<vo
   for (const folder of folders.toReversed()) await rmdir(folder).catch(() => {})
 }
 
+/** Of the folders above a deleted file the innermost `count`, as long as nothing else is in them (F-1009). */
+export async function removeEmptyParents(path: string, count: number): Promise<void> {
+  let folder = dirname(path)
+  for (let left = count; left > 0; left--, folder = dirname(folder)) {
+    const removed = await rmdir(folder).then(
+      () => true,
+      () => false,
+    )
+    if (!removed) return
+  }
+}
+
 /** False where only writing in place is possible: the folder is closed, or the owner cannot be kept (F-611). */
 async function writeBeside({ temporary, content, old, mode = old?.stats.mode }: FileWrite): Promise<boolean> {
   let handle: FileHandle

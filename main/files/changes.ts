@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Blobs } from '../storage/blobs.ts'
+import { removeEmptyParents } from './atomic-write.ts'
 import type { FileChange } from './change.ts'
 import type { Differ } from './diff.ts'
 import { readWhole, type CommitGate } from './gate.ts'
@@ -61,6 +62,7 @@ export async function rejectChange(
     : await withoutHunk(deps, change, hunkId, now, signal)
   const mode = change.mode?.before ?? undefined
   const changes = await deps.gate.commit(place, [{ path, base, content, mode }], { ...author, by: 'person' }, signal)
+  if (content === null) await removeEmptyParents(path.real, change.folders ?? 0)
   return { changes, note: rejectionNote(change.path, hunk) }
 }
 

@@ -1,8 +1,9 @@
 /** An edit of a file's bytes: decoded, edited, encoded, with all else byte for byte as it was (F-203, F-519 to F-523). */
 import { LatheError } from '../../preload/contract/errors.ts'
 import { editText, type EditRequest, type LineRange, type Strategy } from './edit.ts'
+import { applyHunks, type HunkFault, type PatchHunk } from './patch.ts'
 import type { Standing } from './read-state.ts'
-import { decodeText, encodeText, keepsEveryByte } from './text.ts'
+import { decodeText, encodeText, keepsEveryByte, type DecodedText } from './text.ts'
 
 export type EditInput = { bytes: Uint8Array; request: EditRequest; standing: Standing }
 
@@ -22,6 +23,28 @@ const rangesMax = 20
  * `file.stale` (F-521, K-09).
  */
 export async function editBytes({ bytes, request, standing }: EditInput): Promise<EditedBytes> {
+  const decoded = await editable(bytes)
+  const edit = editAs(decoded.text, request, standing)
+  return {
+    bytes: await encodeText({ text: edit.text, encoding: decoded.encoding }),
+    strategy: edit.strategy,
+    count: edit.replaced.length,
+    now: edit.now.slice(0, rangesMax),
+  }
+}
+
+export type PatchInput = { bytes: Uint8Array; hunks: PatchHunk[] }
+export type PatchedBytes = { bytes: Uint8Array; faults: HunkFault[]; exact: boolean }
+
+/** Throws `file.binary`, `file.encoding_unsupported`, `file.unencodable`; hunks that do not fit are answered. */
+export async function patchBytes({ bytes, hunks }: PatchInput): Promise<PatchedBytes> {
+  const decoded = await editable(bytes)
+  const { text, faults, exact } = applyHunks(decoded.text, hunks)
+  return { bytes: await encodeText({ text, encoding: decoded.encoding }), faults, exact }
+}
+
+/** Text that comes back byte for byte. */
+async function editable(bytes: Uint8Array): Promise<DecodedText> {
   const decoded = await decodeText(bytes)
   if (!decoded) throw new LatheError('file.binary', 'The file is binary and cannot be edited as text.')
   if (!(await keepsEveryByte(bytes, decoded))) {
@@ -30,13 +53,7 @@ export async function editBytes({ bytes, request, standing }: EditInput): Promis
       `The file looks like ${decoded.encoding.name}, but would not come back byte for byte; it was not touched.`,
     )
   }
-  const edit = editAs(decoded.text, request, standing)
-  return {
-    bytes: await encodeText({ text: edit.text, encoding: decoded.encoding }),
-    strategy: edit.strategy,
-    count: edit.replaced.length,
-    now: edit.now.slice(0, rangesMax),
-  }
+  return decoded
 }
 
 function editAs(text: string, request: EditRequest, standing: Standing): ReturnType<typeof editText> {

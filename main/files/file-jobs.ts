@@ -1,9 +1,17 @@
 /** What a file worker can be asked to do. Inputs and answers are plain data; each job is a pure function of its input. */
 import { countTextChanges, diffText, type TextDiff } from './text-diff.ts'
-import { editBytes, type EditedBytes, type EditInput } from './edit-bytes.ts'
+import {
+  editBytes,
+  patchBytes,
+  type EditedBytes,
+  type EditInput,
+  type PatchedBytes,
+  type PatchInput,
+} from './edit-bytes.ts'
 
 export type Jobs = {
   edit: { input: EditInput; answer: EditedBytes }
+  patch: { input: PatchInput; answer: PatchedBytes }
   diff: { input: { before: string; after: string; context: number; milliseconds: number }; answer: TextDiff }
   count: {
     input: { before: Uint8Array | null; after: Uint8Array | null }
@@ -17,6 +25,8 @@ export async function runJob(job: Job): Promise<Jobs[keyof Jobs]['answer']> {
   switch (job.name) {
     case 'edit':
       return editBytes(job.input)
+    case 'patch':
+      return patchBytes(job.input)
     case 'diff':
       return diffText(job.input)
     case 'count':

@@ -96,17 +96,26 @@ export function countChanges(blocks: readonly Block[]): { added: number; removed
 /** Hunks as the body of a unified diff. */
 export function unifiedText(hunks: readonly Hunk[]): string {
   return hunks
-    .map(
-      (hunk) =>
-        `@@ -${span(hunk, '+', hunk.beforeStart)} +${span(hunk, '-', hunk.afterStart)} @@\n${hunk.lines.map(unifiedLine).join('')}`,
-    )
+    .map((hunk) => `@@ -${span(hunk, 'before')} +${span(hunk, 'after')} @@\n${hunk.lines.map(unifiedLine).join('')}`)
     .join('')
 }
 
-/** `start,count` without the lines of the other side; a side without lines starts at the line before. */
-function span(hunk: Hunk, otherSide: '+' | '-', start: number): string {
-  const count = hunk.lines.filter((line) => line.mark !== otherSide).length
-  return `${count === 0 ? start - 1 : start}${count === 1 ? '' : `,${count}`}`
+function span(hunk: Hunk, side: 'before' | 'after'): string {
+  const count = countOf(hunk, side)
+  return `${headerStarts(hunk)[side]}${count === 1 ? '' : `,${count}`}`
+}
+
+/** Line numbers as the header of a hunk gives them: a side without lines starts at the line before. */
+export function headerStarts(hunk: Hunk): { before: number; after: number } {
+  return {
+    before: hunk.beforeStart - (countOf(hunk, 'before') === 0 ? 1 : 0),
+    after: hunk.afterStart - (countOf(hunk, 'after') === 0 ? 1 : 0),
+  }
+}
+
+function countOf({ lines }: Hunk, side: 'before' | 'after'): number {
+  const other = side === 'before' ? '+' : '-'
+  return lines.reduce((count, { mark }) => count + (mark === other ? 0 : 1), 0)
 }
 
 function unifiedLine({ mark, text }: HunkLine): string {

@@ -12,7 +12,7 @@ export function mergeChanges<Change extends FileChange>(changes: readonly Change
 }
 
 function changesMode({ mode }: FileChange): boolean {
-  return mode !== undefined && mode.before !== mode.after
+  return mode !== undefined && mode.before !== null && mode.after !== null && mode.before !== mode.after
 }
 
 /** The record keeps the id of the first, so that what refers to it still finds it; counts are at most as given. */

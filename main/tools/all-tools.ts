@@ -7,6 +7,7 @@ import type { FileStates } from '../files/read-state.ts'
 import type { SearchProgram } from '../files/search-program.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
 import type { Blobs } from '../storage/blobs.ts'
+import { createApplyPatchTool } from './apply-patch.ts'
 import { askPerson } from './ask-person.ts'
 import { createEditFileTool } from './edit-file.ts'
 import { createFindFilesTool } from './find-files.ts'
@@ -48,6 +49,7 @@ export function createTools(deps: ToolsDeps): Tools {
     createFindFilesTool(deps),
     createGrepTool({ ...deps, reference }),
     createEditFileTool(deps),
+    createApplyPatchTool(deps),
     createWriteFileTool(deps),
     updatePlan,
     askPerson,

@@ -7,12 +7,12 @@ export async function changePreview(
   differ: Differ,
   path: string,
   before: Uint8Array | null,
-  after: Uint8Array,
+  after: Uint8Array | null,
   signal: AbortSignal,
 ): Promise<string> {
   const diff = await differ.diff(before, after, { signal })
   if (!diff.hunks) return `${path}\n${diff.note ?? ''}`
-  const patch = patchText(path, diff.hunks, { before: before !== null, after: true })
+  const patch = patchText(path, diff.hunks, { before: before !== null, after: after !== null })
   return patch.length <= previewCharsMax
     ? patch
     : `${patch.slice(0, previewCharsMax)}\n... ${patch.length - previewCharsMax} more characters`

@@ -3,6 +3,7 @@ import { Differ } from '../files/diff.ts'
 import { SearchProgram } from '../files/search-program.ts'
 import type { TestWorkspace } from '../files/test-workspace.ts'
 import { readArguments } from './arguments.ts'
+import { createApplyPatchTool } from './apply-patch.ts'
 import { createEditFileTool } from './edit-file.ts'
 import { createFindFilesTool } from './find-files.ts'
 import { createGrepTool } from './grep.ts'
@@ -36,6 +37,7 @@ export class FileTools {
         inContext: (_, callId) => !this.compacted.has(callId),
       }),
       createWriteFileTool({ paths, states, gate, blobs, differ }),
+      createApplyPatchTool({ paths, states, gate, blobs, differ, workers }),
       createEditFileTool({ paths, states, gate, blobs, differ, workers }),
       createFindFilesTool({ program: this.program }),
       createGrepTool({ program: this.program, reference }),

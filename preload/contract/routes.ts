@@ -9,7 +9,7 @@ import { SessionEvent, TerminalState, WorkbenchEvent, Workspace } from './events
 import { BlobHash, Id, RequestId } from './ids.ts'
 import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
 import { listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
-import { ApprovalMode, ChangedFile, Entry, FollowUp, SessionHeader, SessionView, Steer, Turn } from './session.ts'
+import { ApprovalMode, Entry, FollowUp, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
 import { Settings } from './settings.ts'
 
 /** Every refusal is this one typed error; `data` is the body people and scripts read. */
@@ -81,8 +81,30 @@ export const ChangeDiff = z.object({
   note: z.string().nullable(),
   /** The file differs now from the recorded after (F-910). */
   changedSince: z.boolean(),
+  /** Hunks of `patch` that can be kept or undone one by one, by the line numbers of their headers (F-907). */
+  hunks: z.array(
+    z.object({
+      id: z.string(),
+      before: z.number().int(),
+      after: z.number().int(),
+      state: z.enum(['open', 'accepted', 'rejected']),
+    }),
+  ),
 })
 export type ChangeDiff = z.infer<typeof ChangeDiff>
+
+/** What an undo or redo would do to each file, and what it did (F-1008, K-12). */
+export const UndoPlan = z.object({
+  turns: z.number().int(),
+  files: z.array(
+    z.object({
+      path: z.string(),
+      act: z.enum(['restore', 'delete', 'create']),
+      state: z.enum(['ready', 'same', 'conflict', 'lost']),
+    }),
+  ),
+})
+export type UndoPlan = z.infer<typeof UndoPlan>
 
 export const TreeNode = z.object({
   name: z.string(),
@@ -145,16 +167,6 @@ export const SearchHit = z.object({
   ranges: z.array(z.tuple([z.number(), z.number()])),
 })
 export type SearchHit = z.infer<typeof SearchHit>
-
-/** A stretch of the transcript with what its turns ended in and changed; `before` and `after` count visible items. */
-export const ItemSlice = z.object({
-  items: z.array(Item),
-  before: z.number().int(),
-  after: z.number().int(),
-  turns: z.array(Turn),
-  changes: z.array(ChangedFile),
-})
-export type ItemSlice = z.infer<typeof ItemSlice>
 
 export const Draft = z.object({ text: z.string(), attachments: z.array(Attachment), revision: z.number().int() })
 export type Draft = z.infer<typeof Draft>
@@ -299,6 +311,23 @@ export const contract = {
         }),
       )
       .output(SessionHeader),
+    /** Sets this message of the person's and all after it aside; with `edited`, that text is sent instead (S-79, S-80). */
+    rewind: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          itemId: Id,
+          edited: z
+            .object({ text: Text, attachments: z.array(Attachment).max(50), model: z.string().max(300).optional() })
+            .optional(),
+        }),
+      )
+      .output(z.object({ markItemId: z.string(), submitted: SubmitReply.nullable() })),
+    /** What a mark set aside, oldest first (S-81). */
+    setAside: route.input(z.object({ ...inSession, markItemId: Id, after: Id.optional() })).output(ItemSlice),
+    restoreSetAside: route.input(z.object({ ...act, ...inSession, markItemId: Id })).output(done),
+    deleteSetAside: route.input(z.object({ ...act, ...inSession, markItemId: Id })).output(done),
     releaseHold: route.input(z.object({ ...act, ...inSession })).output(done),
     context: route.input(z.object({ ...inSession })).output(ContextReport),
     draft: route.input(z.object({ ...inSession })).output(Draft),
@@ -413,6 +442,35 @@ export const contract = {
   },
   changes: {
     diff: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
+    /** From the recorded after to the file as it is now (F-910). */
+    compare: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
+    /** Keeps a hunk, or the whole file where `hunkId` is null, or makes it open again; changes no file (F-908). */
+    review: route
+      .input(z.object({ ...act, ...inSession, changeId: Id, hunkId: z.string().max(64).nullable(), keep: z.boolean() }))
+      .output(done),
+    /** Puts a hunk, or the whole file, back. Throws `changes.hunk_conflict` with both texts (F-908). */
+    reject: route
+      .input(z.object({ ...act, ...inSession, changeId: Id, hunkId: z.string().max(64).nullable() }))
+      .output(done),
+  },
+  undo: {
+    /** With `andLater` the turn and all after it. `redo` plans the way forward of what was undone. */
+    preview: route
+      .input(z.object({ ...inSession, turnId: Id, andLater: z.boolean(), redo: z.boolean() }))
+      .output(UndoPlan),
+    /** Throws `workspace.busy` while a turn runs in the workspace (F-1012). `force` names conflicts to overwrite. */
+    apply: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          turnId: Id,
+          andLater: z.boolean(),
+          redo: z.boolean(),
+          force: z.array(z.string().max(4_096)).max(10_000),
+        }),
+      )
+      .output(UndoPlan),
   },
   files: {
     list: route.input(z.object({ workspace: Path, path: z.string().max(4_096) })).output(z.array(TreeNode)),

@@ -1,8 +1,7 @@
 /** Answers about files of a workspace: the tree, the viewer, quick open. Only folders the person opened are looked into. */
-import { join } from 'node:path'
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { listFiles } from '../../files/file-search.ts'
-import { openChecked, type FilePath, type Paths } from '../../files/paths.ts'
+import type { FilePath, Paths } from '../../files/paths.ts'
 import { rankPaths } from '../../files/quick-open.ts'
 import type { SearchProgram } from '../../files/search-program.ts'
 import { listFolder, viewFile } from '../../files/tree.ts'
@@ -63,20 +62,5 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         return rankPaths(paths, query, quickOpenHits).map((path) => ({ path, kind: 'file' as const }))
       },
     },
-  }
-}
-
-/** Bytes of a workspace's file as it is now; null where there is none. */
-export async function currentBytes(paths: Paths, workspace: string, path: string): Promise<Uint8Array | null> {
-  const found = await paths.resolve(
-    { sessionId: 'window', workspace, extraFolders: [] },
-    path.startsWith('/') ? path : join(workspace, path),
-  )
-  if (found.kind !== 'file') return null
-  const handle = await openChecked(found)
-  try {
-    return await handle.readFile()
-  } finally {
-    await handle.close()
   }
 }

@@ -6,10 +6,12 @@ import type { Settings } from '../../../preload/contract/settings.ts'
 import type { Environment } from '../../exec/environment.ts'
 import type { Terminals } from '../../exec/terminals.ts'
 import type { Differ } from '../../files/diff.ts'
+import type { CommitGate } from '../../files/gate.ts'
 import type { Paths } from '../../files/paths.ts'
 import type { ModelService } from '../../models/models.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
+import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { OwnCommands } from '../../sessions/own-commands.ts'
 import type { SettingsStore } from '../../sessions/settings-store.ts'
@@ -20,6 +22,7 @@ import type { Storage } from '../../storage/storage.ts'
 export type Services = {
   storage: Storage
   sessions: Sessions
+  rewinds: Rewinds
   settings: SettingsStore
   /** The settings with the default model that is in force. */
   shownSettings(): Settings
@@ -35,6 +38,7 @@ export type Services = {
   context: { report(sessionId: string): Promise<ContextReport> }
   paths: Paths
   differ: Differ
+  gate: CommitGate
   events: Broadcast<WorkbenchEvent>
   rules: { list(): readonly Rule[]; remove(id: string): Promise<void> }
   /** What only a desktop shell can do; absent on the web host (Z-183). */

@@ -1,13 +1,10 @@
-/** Answers of the routes about the workbench: host, settings, workspaces, models, terminals, attachments, changes. */
-import { createHash } from 'node:crypto'
+/** Answers of the routes about the workbench: host, settings, workspaces, models, terminals, attachments. */
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { attachmentBytesMax } from '../../../preload/contract/limits.ts'
 import type { Attachment, Item } from '../../../preload/contract/items.ts'
-import type { ChangeDiff, ProviderEntry } from '../../../preload/contract/routes.ts'
-import { patchText } from '../../files/diff.ts'
+import type { ProviderEntry } from '../../../preload/contract/routes.ts'
 import type { ProviderState } from '../../models/models.ts'
 import type { Handlers } from '../handlers.ts'
-import { currentBytes } from './file-answers.ts'
 import type { Services } from './services.ts'
 import { Uploads } from './uploads.ts'
 
@@ -16,7 +13,7 @@ const never = () => new AbortController().signal
 
 export function workbenchAnswers(
   services: Services,
-): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'changes' | 'models' | 'terminals'> {
+): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'models' | 'terminals'> {
   const { storage, settings, workspaces, models, terminals, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
@@ -63,9 +60,6 @@ export function workbenchAnswers(
         if (!owned) throw new LatheError('access.denied', 'This body is not one of this session.')
         return { data: Buffer.from(await storage.blobs.get(hash)).toString('base64'), mediaType: owned.mediaType }
       },
-    },
-    changes: {
-      diff: ({ sessionId, changeId }, client) => changeDiff(services, sessionId, changeId, client.signal),
     },
     models: {
       list: async ({ refresh }, client) =>
@@ -134,38 +128,6 @@ async function attachmentOf(services: Services, sessionId: string, hash: string)
     among((await services.storage.contextItems(sessionId)).items) ??
     null
   )
-}
-
-async function changeDiff(
-  services: Services,
-  sessionId: string,
-  changeId: string,
-  signal: AbortSignal | undefined,
-): Promise<ChangeDiff> {
-  const change = await services.storage.change(sessionId, changeId)
-  if (!change) throw new LatheError('request.invalid', 'There is no such change in this session.')
-  const body = (hash: string | null) => (hash === null ? null : services.storage.blobs.get(hash).catch(() => null))
-  const [before, after] = await Promise.all([body(change.before), body(change.after)])
-  const diff = await services.differ.diff(before, after, { signal })
-  const header = (await services.sessions.open(sessionId)).header
-  const now = await currentBytes(services.paths, header.workspace, change.path).catch(() => null)
-  const nowHash = now === null ? null : createHash('sha256').update(now).digest('hex')
-  const text = (bytes: Uint8Array | null) => (diff.binary || bytes === null ? null : new TextDecoder().decode(bytes))
-  return {
-    path: change.path,
-    kind: change.kind,
-    binary: diff.binary,
-    patch:
-      diff.hunks === null
-        ? null
-        : patchText(change.path, diff.hunks, { before: before !== null, after: after !== null }),
-    before: diff.hunks === null ? null : text(before),
-    after: diff.hunks === null ? null : text(after),
-    added: diff.added,
-    removed: diff.removed,
-    note: diff.note,
-    changedSince: nowHash !== change.after,
-  }
 }
 
 function providerEntry(provider: ProviderState): ProviderEntry {

@@ -1,0 +1,224 @@
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { startModelServer, type ModelServer, type Step } from '../../../e2e/model-server/server.ts'
+import type { LatheError } from '../../../preload/contract/errors.ts'
+import { newId } from '../../../preload/contract/ids.ts'
+import type { SessionView } from '../../../preload/contract/session.ts'
+import { createWorkbench, type Workbench } from '../../workbench.ts'
+
+const who = { clientId: newId(), kind: 'web' as const, attendance: 'attended' as const }
+const never = new AbortController().signal
+const lines = Array.from({ length: 60 }, (_, at) => `line ${at + 1}\n`).join('')
+const changed = lines
+  .replace('line 5\n', 'five\n')
+  .replace('line 30\n', 'thirty\n')
+  .replace('line 55\n', 'fifty-five\n')
+const call = (name: string, args: Record<string, unknown>) => ({ call: { name, args } })
+const says = (text: string): Step => ({ emit: [{ text }] })
+
+let root: string
+let workspace: string
+let server: ModelServer
+let bench: Workbench
+let sessionId: string
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-changes-')))
+  workspace = join(root, 'app')
+  const home = join(root, 'home')
+  await Promise.all([mkdir(workspace), mkdir(home)])
+  await writeFile(join(workspace, 'a.txt'), lines)
+  server = await startModelServer()
+  const lab = { kind: 'openai-compatible', baseUrl: server.baseUrl, models: ['scripted'] }
+  await writeFile(join(home, 'config.json'), JSON.stringify({ providers: { lab }, model: 'lab/scripted' }))
+  bench = await createWorkbench({ home, kind: 'web', version: '0', lasting: false })
+  await bench.start()
+  sessionId = bench.sessions.create({ workspace, approvalMode: 'all' }).id
+})
+
+afterEach(async () => {
+  await bench.dispose()
+  await server.close()
+  await rm(root, { recursive: true, force: true })
+})
+
+const view = (): Promise<SessionView> => bench.sessions.open(sessionId)
+const act = () => ({ requestId: newId(), sessionId })
+const read = (path: string): Promise<string> => readFile(join(workspace, path), 'utf8')
+
+async function turn(...script: Step[]): Promise<string> {
+  server.enqueue(...script)
+  const reply = await bench.sessions.submit(sessionId, {
+    requestId: newId(),
+    text: 'Do it',
+    attachments: [],
+    attendance: 'attended',
+  })
+  if (reply.accepted !== 'started') throw new Error(reply.accepted)
+  await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
+  return reply.turnId
+}
+
+/** A turn that changes three places of `a.txt`, as the model would. */
+const threeHunks = () =>
+  turn(
+    { emit: [call('read_file', { path: 'a.txt' })] },
+    { emit: [call('write_file', { path: 'a.txt', content: changed })] },
+    says('Done.'),
+  )
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'none',
+    (error: LatheError) => error.code,
+  )
+}
+
+const lastRequest = () => JSON.stringify(server.asked().at(-1)?.body)
+
+describe('review', () => {
+  test('FA-31 F-908 F-909 a rejected hunk alone goes back, and the next request tells the agent', async () => {
+    await threeHunks()
+    const [change] = (await view()).changes
+    const { hunks } = await bench.handlers.changes.diff({ sessionId, changeId: change!.id }, who)
+    expect(hunks.map(({ before, after, state }) => [before, after, state])).toEqual([
+      [2, 2, 'open'],
+      [27, 27, 'open'],
+      [52, 52, 'open'],
+    ])
+    await bench.handlers.changes.reject({ ...act(), changeId: change!.id, hunkId: hunks[1]!.id }, who)
+    expect(await read('a.txt')).toBe(changed.replace('thirty', 'line 30'))
+    const after = await bench.handlers.changes.diff({ sessionId, changeId: change!.id }, who)
+    expect([after.hunks.length, after.changedSince]).toEqual([2, false])
+    expect((await view()).changes).toMatchObject([{ id: change!.id, by: 'tool', before: change!.before }])
+
+    await turn(says('I see.'))
+    expect(lastRequest()).toContain('The person rejected your change of a.txt, lines 27-33: the old text is back.')
+    await turn(says('Still.'))
+    expect(lastRequest().split('The person rejected').length).toBe(2)
+  })
+
+  test('F-908 FA-31 lines changed by hand since are a conflict, and the file is untouched', async () => {
+    await threeHunks()
+    const [change] = (await view()).changes
+    const { hunks } = await bench.handlers.changes.diff({ sessionId, changeId: change!.id }, who)
+    const byHand = changed.replace('thirty', 'by hand')
+    await writeFile(join(workspace, 'a.txt'), byHand)
+    expect(
+      await codeOf(bench.handlers.changes.reject({ ...act(), changeId: change!.id, hunkId: hunks[1]!.id }, who)),
+    ).toBe('changes.hunk_conflict')
+    expect(await read('a.txt')).toBe(byHand)
+    const compared = await bench.handlers.changes.compare({ sessionId, changeId: change!.id }, who)
+    expect([compared.patch?.includes('+by hand'), compared.added, compared.removed]).toEqual([true, 1, 1])
+    expect((await bench.handlers.changes.diff({ sessionId, changeId: change!.id }, who)).changedSince).toBe(true)
+  })
+
+  test('F-907 what is kept is stored, a whole file too, and new content is open again', async () => {
+    await threeHunks()
+    const [change] = (await view()).changes
+    const changeId = change!.id
+    const states = async () =>
+      (await bench.handlers.changes.diff({ sessionId, changeId }, who)).hunks.map(({ state }) => state)
+    const { hunks } = await bench.handlers.changes.diff({ sessionId, changeId }, who)
+    await bench.handlers.changes.review({ ...act(), changeId, hunkId: hunks[0]!.id, keep: true }, who)
+    expect(await states()).toEqual(['accepted', 'open', 'open'])
+    await bench.handlers.changes.review({ ...act(), changeId, hunkId: null, keep: true }, who)
+    expect(await states()).toEqual(['accepted', 'accepted', 'accepted'])
+    expect((await bench.storage.loadSession(sessionId))?.changes[0]?.reviewed).toBe(change!.after)
+    await bench.handlers.changes.reject({ ...act(), changeId, hunkId: hunks[2]!.id }, who)
+    expect(await states()).toEqual(['open', 'open'])
+    expect(await read('a.txt')).toBe(changed.replace('fifty-five', 'line 55'))
+  })
+
+  test('F-908 F-901 a created file that is rejected is gone, and so is its change', async () => {
+    await turn({ emit: [call('write_file', { path: 'new/b.txt', content: 'b\n' })] }, says('Done.'))
+    const [change] = (await view()).changes
+    await bench.handlers.changes.reject({ ...act(), changeId: change!.id, hunkId: null }, who)
+    expect((await view()).changes).toEqual([])
+    await expect(stat(join(workspace, 'new'))).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('undo', () => {
+  test('F-1008 F-1009 F-1010 K-12 a turn is undone by a plan that was shown, and redone exactly', async () => {
+    await writeFile(join(workspace, 'gone.sh'), '#!/bin/sh\n')
+    await chmod(join(workspace, 'gone.sh'), 0o755)
+    await writeFile(join(workspace, 'untracked.txt'), 'mine')
+    const patch = `*** Begin Patch\n*** Update File: a.txt\n-line 5\n+five\n*** Add File: deep/er/b.txt\n+b\n*** Delete File: gone.sh\n*** End Patch`
+    const turnId = await turn(
+      { emit: [call('read_file', { path: 'a.txt' }), call('read_file', { path: 'gone.sh' })] },
+      { emit: [call('apply_patch', { patch })] },
+      says('Done.'),
+    )
+    expect(await read('deep/er/b.txt')).toBe('b\n')
+    const asked = { sessionId, turnId, andLater: false }
+    const plan = await bench.handlers.undo.preview({ ...asked, redo: false }, who)
+    expect(plan.files).toEqual([
+      { path: 'a.txt', act: 'restore', state: 'ready' },
+      { path: 'deep/er/b.txt', act: 'delete', state: 'ready' },
+      { path: 'gone.sh', act: 'create', state: 'ready' },
+    ])
+    expect(await read('a.txt')).toContain('five')
+    await bench.handlers.undo.apply({ ...act(), ...asked, redo: false, force: [] }, who)
+    expect([await read('a.txt'), await read('gone.sh'), await read('untracked.txt')]).toEqual([
+      lines,
+      '#!/bin/sh\n',
+      'mine',
+    ])
+    expect((await stat(join(workspace, 'gone.sh'))).mode & 0o777).toBe(0o755)
+    await expect(stat(join(workspace, 'deep'))).rejects.toThrow('ENOENT')
+    expect((await view()).changes.every(({ undone }) => undone)).toBe(true)
+
+    await bench.handlers.undo.apply({ ...act(), ...asked, redo: true, force: [] }, who)
+    expect([await read('a.txt'), await read('deep/er/b.txt')]).toEqual([lines.replace('line 5\n', 'five\n'), 'b\n'])
+    await expect(stat(join(workspace, 'gone.sh'))).rejects.toThrow('ENOENT')
+    expect((await view()).changes.some(({ undone }) => undone)).toBe(false)
+    await turn(says('I see.'))
+    expect(lastRequest()).toContain('The person undid your changes of a.txt, deep/er/b.txt, gone.sh.')
+  })
+
+  test('FA-34 FA-41 a file edited by hand is a conflict and keeps its bytes, unless it was chosen', async () => {
+    const first = await threeHunks()
+    await turn(
+      {
+        emit: [
+          call('edit_file', { path: 'a.txt', old_text: '4\nfive\n', new_text: '4\nFIVE\n' }),
+          call('write_file', { path: 'b.txt', content: 'b\n' }),
+        ],
+      },
+      says('Done.'),
+    )
+    expect((await view()).changes.map(({ path }) => path)).toEqual(['a.txt', 'a.txt', 'b.txt'])
+    const byHand = `${await read('a.txt')}by hand\n`
+    await writeFile(join(workspace, 'a.txt'), byHand)
+    const asked = { sessionId, turnId: first, andLater: true }
+    const done = await bench.handlers.undo.apply({ ...act(), ...asked, redo: false, force: [] }, who)
+    expect(done).toMatchObject({
+      turns: 2,
+      files: [
+        { path: 'a.txt', state: 'conflict' },
+        { path: 'b.txt', act: 'delete', state: 'ready' },
+      ],
+    })
+    expect(await read('a.txt')).toBe(byHand)
+    await expect(stat(join(workspace, 'b.txt'))).rejects.toThrow('ENOENT')
+    await bench.handlers.undo.apply({ ...act(), ...asked, redo: false, force: ['a.txt'] }, who)
+    expect(await read('a.txt')).toBe(lines)
+    // What the undo replaced is what a redo brings back, the person's line too.
+    await bench.handlers.undo.apply({ ...act(), ...asked, redo: true, force: [] }, who)
+    expect([await read('a.txt'), await read('b.txt')]).toEqual([byHand, 'b\n'])
+  })
+
+  test('F-1012 nothing is undone while a turn runs in the workspace', async () => {
+    const turnId = await threeHunks()
+    server.enqueue({ emit: [{ text: 'x' }, { hang: true }] })
+    const other = bench.sessions.create({ workspace, approvalMode: 'all' })
+    await bench.sessions.submit(other.id, { requestId: newId(), text: 'Wait', attachments: [], attendance: 'attended' })
+    expect(
+      await codeOf(bench.handlers.undo.apply({ ...act(), turnId, andLater: false, redo: false, force: [] }, who)),
+    ).toBe('workspace.busy')
+    expect(await read('a.txt')).toBe(changed)
+  })
+})

@@ -1,0 +1,222 @@
+/** Answers about what turns did to files: diffs, keeping and undoing hunks, undo and redo of turns. */
+import { LatheError } from '../../../preload/contract/errors.ts'
+import type { ChangeDiff, UndoPlan } from '../../../preload/contract/routes.ts'
+import type { ChangedFile, SessionView } from '../../../preload/contract/session.ts'
+import type { FileChange } from '../../files/change.ts'
+import { rejectChange, reviewHunks } from '../../files/changes.ts'
+import { patchText, type FileDiff } from '../../files/diff.ts'
+import { readWhole } from '../../files/gate.ts'
+import { headerStarts } from '../../files/line-diff.ts'
+import { mergeChanges } from '../../files/merged-changes.ts'
+import type { Place } from '../../files/paths.ts'
+import { applyReturns, planReturns, redoOf, undoOf, type FileReturn, type PlannedReturn } from '../../files/undo.ts'
+import { hashOf } from '../../files/version.ts'
+import { changedFile } from '../../sessions/file-records.ts'
+import type { Handlers } from '../handlers.ts'
+import type { Services } from './services.ts'
+
+const ok = { ok: true } as const
+const never = () => new AbortController().signal
+
+export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'undo'> {
+  const { storage, sessions, differ, paths, gate } = services
+  const deps = { paths, gate, blobs: storage.blobs, differ }
+
+  async function changeOf(sessionId: string, changeId: string): Promise<ChangedFile> {
+    const change = await storage.change(sessionId, changeId)
+    if (!change) throw new LatheError('request.invalid', 'There is no such change in this session.')
+    return change
+  }
+
+  const body = (hash: string | null) => (hash === null ? null : storage.blobs.get(hash).catch(() => null))
+
+  /** The file as it is now: null where there is none, undefined where it cannot be told. */
+  async function current(place: Place, path: string): Promise<Uint8Array | null | undefined> {
+    const file = await paths.resolve(place, path).catch(() => undefined)
+    if (file === undefined || (file.kind !== 'file' && file.kind !== 'missing')) return undefined
+    if (file.kind === 'missing') return null
+    return readWhole(file).then(
+      ({ content }) => content,
+      () => undefined,
+    )
+  }
+
+  async function diff(sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
+    const change = await changeOf(sessionId, changeId)
+    const [before, after, view] = await Promise.all([body(change.before), body(change.after), sessions.open(sessionId)])
+    const [made, now] = await Promise.all([differ.diff(before, after, { signal }), current(placeOf(view), change.path)])
+    // Where line ends or encoding changed too, only the whole file can be put back byte for byte.
+    const single = made.note === null && change.before !== null && change.after !== null ? (made.hunks ?? []) : []
+    const states = new Map(Object.entries(change.review ?? {}))
+    return {
+      ...shown(change, made, before, after),
+      changedSince: now === undefined || (now && (await hashOf(now))) !== change.after,
+      hunks: reviewHunks(change.path, single, states).map(({ id, hunk, state }) => ({
+        id,
+        ...headerStarts(hunk),
+        state: change.reviewed === (change.after ?? '') ? 'accepted' : state,
+      })),
+    }
+  }
+
+  async function compare(sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
+    const change = await changeOf(sessionId, changeId)
+    const view = await sessions.open(sessionId)
+    const [after, now] = await Promise.all([body(change.after), current(placeOf(view), change.path)])
+    if (now === undefined) throw new LatheError('file.not_regular', `${change.path} cannot be read as it is now.`)
+    const made = await differ.diff(after, now, { signal })
+    return { ...shown(change, made, after, now), changedSince: true, hunks: [] }
+  }
+
+  async function reject(sessionId: string, changeId: string, hunkId: string | null): Promise<void> {
+    const actor = await sessions.actor(sessionId)
+    actor.checkMutable()
+    const { view } = actor.peek()
+    const change = await changeOf(sessionId, changeId)
+    // What the file holds now was made last by that turn: its record is what goes back a little.
+    const newest = view.changes.findLast(({ path, undone }) => path === change.path && !undone)
+    if (!newest) throw tooFarBack()
+    const author = { sessionId, turnId: newest.turnId }
+    const { changes, note } = await rejectChange(deps, placeOf(view), change, hunkId, author, never())
+    const files = changes.map((one) => changedFile(one, newest.turnId))
+    await actor.command({ type: 'changes.record', turnId: newest.turnId, changes: files, told: note })
+    if (hunkId !== null && newest.id !== change.id) {
+      await actor.command({ type: 'changes.review', changeId, hunkId, state: 'rejected' })
+    }
+  }
+
+  async function planned(view: SessionView, asked: Asked, signal: AbortSignal) {
+    const { turnIds, changes } = chosen(view, asked)
+    const merged = mergeChanges(changes)
+    const returns = merged.map((change): FileReturn =>
+      asked.redo ? redoOf(change, fromOf(changes, change)) : undoOf(change),
+    )
+    return { turns: turnIds.length, changes, files: await planReturns(deps, placeOf(view), returns, signal) }
+  }
+
+  async function apply(sessionId: string, asked: Asked & { force: string[] }): Promise<UndoPlan> {
+    const actor = await sessions.actor(sessionId)
+    return actor.using(async () => {
+      actor.checkMutable()
+      const { view } = actor.peek()
+      if (sessions.running().some((one) => one.peek().view.header.workspace === view.header.workspace)) {
+        throw new LatheError('workspace.busy', 'A turn is running in this workspace.', {
+          hint: 'Stop it, or wait until it has ended.',
+        })
+      }
+      const { turns, changes, files } = await planned(view, asked, never())
+      const author = { sessionId, turnId: asked.turnId }
+      const { written, changes: made } = await applyReturns(
+        deps,
+        placeOf(view),
+        files,
+        new Set(asked.force),
+        author,
+        never(),
+      )
+      const done = new Map(
+        [...files.filter(({ state }) => state === 'same'), ...written].map((file) => [file.path, file]),
+      )
+      const marked = changes.flatMap(({ id, path }) => {
+        const file = done.get(path)
+        return file ? [{ changeId: id, from: file.now }] : []
+      })
+      if (marked.length > 0) {
+        const told = `The person ${asked.redo ? 'brought back' : 'undid'} your changes of ${listed([...done.keys()])}.`
+        await actor.command({
+          type: 'changes.undone',
+          files: marked,
+          undone: !asked.redo,
+          told,
+          written: made.map(({ id }) => id),
+        })
+      }
+      return plan(turns, files)
+    })
+  }
+
+  return {
+    changes: {
+      diff: ({ sessionId, changeId }, client) => diff(sessionId, changeId, client.signal),
+      compare: ({ sessionId, changeId }, client) => compare(sessionId, changeId, client.signal),
+      review: async ({ sessionId, changeId, hunkId, keep }) =>
+        sessions.command(sessionId, { type: 'changes.review', changeId, hunkId, state: keep ? 'accepted' : 'open' }),
+      reject: async ({ sessionId, changeId, hunkId }) => (await reject(sessionId, changeId, hunkId), ok),
+    },
+    undo: {
+      preview: async ({ sessionId, ...asked }, client) => {
+        const { turns, files } = await planned(
+          (await sessions.actor(sessionId)).peek().view,
+          asked,
+          client.signal ?? never(),
+        )
+        return plan(turns, files)
+      },
+      apply: ({ sessionId, ...asked }) => apply(sessionId, asked),
+    },
+  }
+}
+
+type Asked = { turnId: string; andLater: boolean; redo: boolean }
+
+/** The changes of a turn, or of it and all later ones, that are still to be undone, or were. */
+function chosen({ turns, changes }: SessionView, { turnId, andLater, redo }: Asked) {
+  const at = turns.findIndex(({ id }) => id === turnId)
+  if (at === -1) throw tooFarBack()
+  const turnIds = (andLater ? turns.slice(at) : turns.slice(at, at + 1)).map(({ id }) => id)
+  const ordered = turnIds.flatMap((id) => changes.filter((change) => change.turnId === id))
+  return { turnIds, changes: ordered.filter(({ undone }) => (undone !== undefined) === redo) }
+}
+
+/** What the undo of this file replaced: the same in all its records. */
+function fromOf(changes: readonly ChangedFile[], { path, after }: FileChange): string | null {
+  const newest = changes.findLast((change) => change.path === path)
+  return newest?.undone ? newest.undone.from : after
+}
+
+function plan(turns: number, files: readonly PlannedReturn[]): UndoPlan {
+  return {
+    turns,
+    files: files.map(({ path, target, now, state }) => ({
+      path,
+      act: target === null ? 'delete' : now === null ? 'create' : 'restore',
+      state,
+    })),
+  }
+}
+
+function shown(change: ChangedFile, made: FileDiff, before: Uint8Array | null, after: Uint8Array | null) {
+  const text = (bytes: Uint8Array | null) =>
+    made.hunks === null || bytes === null ? null : new TextDecoder().decode(bytes)
+  const sides = { before: before !== null, after: after !== null }
+  return {
+    path: change.path,
+    kind: change.kind,
+    binary: made.binary,
+    patch: made.hunks === null ? null : patchText(change.path, made.hunks, sides),
+    before: text(before),
+    after: text(after),
+    added: made.added,
+    removed: made.removed,
+    note: [made.note, modeNote(change)].filter((note) => note !== null).join(' ') || null,
+  }
+}
+
+/** A change of mode, which no line shows (F-906). */
+function modeNote({ mode }: ChangedFile): string | null {
+  if (!mode || mode.before === null || mode.after === null || mode.before === mode.after) return null
+  return `The mode changed from ${mode.before.toString(8)} to ${mode.after.toString(8)}.`
+}
+
+function placeOf({ header: { id, workspace, extraFolders } }: SessionView): Place {
+  return { sessionId: id, workspace, extraFolders }
+}
+
+function listed(paths: readonly string[]): string {
+  const some = paths.slice(0, 20).join(', ')
+  return paths.length > 20 ? `${some} and ${paths.length - 20} more files` : some
+}
+
+function tooFarBack(): LatheError {
+  return new LatheError('request.invalid', 'This turn is too far back to be changed.')
+}
