@@ -2,11 +2,12 @@ import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startModelServer, type ModelServer, type Step } from '../../../e2e/model-server/server.ts'
-import type { LatheError } from '../../../preload/contract/errors.ts'
-import { newId } from '../../../preload/contract/ids.ts'
-import type { SessionView } from '../../../preload/contract/session.ts'
-import { createWorkbench, type Workbench } from '../../workbench.ts'
+import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
+import type { LatheError } from '../preload/contract/errors.ts'
+import { newId } from '../preload/contract/ids.ts'
+import type { SessionView } from '../preload/contract/session.ts'
+import { createLog } from './platform/log.ts'
+import { createWorkbench, type Workbench } from './workbench.ts'
 
 const who = { clientId: newId(), kind: 'web' as const, attendance: 'attended' as const }
 const never = new AbortController().signal
@@ -33,7 +34,13 @@ beforeEach(async () => {
   server = await startModelServer()
   const lab = { kind: 'openai-compatible', baseUrl: server.baseUrl, models: ['scripted'] }
   await writeFile(join(home, 'config.json'), JSON.stringify({ providers: { lab }, model: 'lab/scripted' }))
-  bench = await createWorkbench({ home, kind: 'web', version: '0', lasting: false })
+  bench = await createWorkbench({
+    home,
+    kind: 'web',
+    version: '0',
+    lasting: false,
+    log: createLog({ home, redact: (line) => line }),
+  })
   await bench.start()
   sessionId = bench.sessions.create({ workspace, approvalMode: 'all' }).id
 })
