@@ -8,7 +8,7 @@ import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { deltaIntervalMs, heldDeltaBytesMax, settleRetryMs, sliceItems } from '../../preload/contract/limits.ts'
 import type { Rule } from '../../preload/contract/items.ts'
-import type { SessionView } from '../../preload/contract/session.ts'
+import type { Entry, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { Report, ReportAnswer } from '../agent/reports.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -34,9 +34,9 @@ export type ActorPorts = {
 
 type StreamReport = Extract<Report, { type: 'stream' | 'toolOutput' }>
 /** `at` is when it was received: what is measured does not depend on how long a disk took (T-40). */
-type Entry = { input: Input; at: number; resolve(reply: unknown): void; reject(error: unknown): void }
-/** What became of an entry: a decision with its reply, or a refusal. Neither is told before the batch is durable (S-15). */
-type Applied = { entry: Entry; decision: Decision; reply: unknown } | { entry: Entry; refusal: unknown }
+type Letter = { input: Input; at: number; resolve(reply: unknown): void; reject(error: unknown): void }
+/** What became of a letter: a decision with its reply, or a refusal. Neither is told before the batch is durable (S-15). */
+type Applied = { letter: Letter; decision: Decision; reply: unknown } | { letter: Letter; refusal: unknown }
 
 /** Newest events kept for readers that are nearly up to date; older ones are read from the journal. */
 const recentEventsMax = 1_024
@@ -54,7 +54,7 @@ export class SessionActor {
   /** As decided. */
   private state: SessionState
   private readonly ports: ActorPorts
-  private mailbox: Entry[] = []
+  private mailbox: Letter[] = []
   /** Deltas in the mailbox that may still grow, by what they are part of. */
   private growing = new Map<string, StreamReport>()
   private heldChars = 0
@@ -69,6 +69,8 @@ export class SessionActor {
   private retryNow: (() => void) | null = null
   /** The turn that was told to fail because it cannot be saved. */
   private givenUp: string | null = null
+  /** The line of the session list as last stored. */
+  private entry: Entry | null = null
   private recent: StoredEvent[] = []
   private users = 0
   private readonly listeners = new Set<(passing: PassingEvent | null) => void>()
@@ -205,7 +207,7 @@ export class SessionActor {
     return promise
   }
 
-  private unanswered(input: Input): Entry {
+  private unanswered(input: Input): Letter {
     return { input, at: this.ports.now(), resolve: () => {}, reject: () => {} }
   }
 
@@ -217,7 +219,7 @@ export class SessionActor {
     for (const resolve of this.idleWaiters.splice(0)) resolve()
   }
 
-  private takeMailbox(): Entry[] {
+  private takeMailbox(): Letter[] {
     const batch = this.mailbox
     this.mailbox = []
     this.growing.clear()
@@ -229,9 +231,9 @@ export class SessionActor {
     return batch
   }
 
-  private async applyBatch(batch: Entry[]): Promise<void> {
+  private async applyBatch(batch: Letter[]): Promise<void> {
     const before = this.state
-    const applied = batch.map((entry) => this.apply(entry))
+    const applied = batch.map((letter) => this.apply(letter))
     const decisions = applied.flatMap((one) => ('decision' in one ? [one.decision] : []))
     const events = decisions.flatMap((decision) => decision.events)
     if (events.length > 0) {
@@ -242,19 +244,19 @@ export class SessionActor {
     }
     this.publish(events)
     for (const one of applied) {
-      if ('decision' in one) one.entry.resolve(one.reply)
-      else one.entry.reject(one.refusal)
+      if ('decision' in one) one.letter.resolve(one.reply)
+      else one.letter.reject(one.refusal)
     }
     for (const effect of onceEach(decisions.flatMap((decision) => decision.effects))) this.perform(effect)
     this.trim()
   }
 
-  private apply(entry: Entry): Applied {
-    const { input } = entry
+  private apply(letter: Letter): Applied {
+    const { input } = letter
     try {
       if (this.failingSince !== null && !isKept(input)) throw unsaved()
       const { decision, reply } = decide(this.state, input, {
-        now: entry.at,
+        now: letter.at,
         newId,
         settings: this.ports.settings(),
         rules: this.ports.rules(),
@@ -263,10 +265,10 @@ export class SessionActor {
       this.renewHandle()
       // What is decided again if it cannot be saved need not wait for the disk to abort (T-95); all else might be undone.
       if (isKept(input)) for (const effect of decision.effects) this.abort(effect)
-      return { entry, decision, reply }
+      return { letter, decision, reply }
     } catch (error) {
       if (!(error instanceof LatheError)) this.fault(input, error)
-      return { entry, refusal: error }
+      return { letter, refusal: error }
     }
   }
 
@@ -361,9 +363,11 @@ export class SessionActor {
    * Null once durable, else why it is not. A commit that took too long may still succeed: its askers are told, and nothing
    * is decided until it is known (S-18).
    */
-  private async save(decisions: Decision[], events: StoredEvent[], batch: Entry[]): Promise<LatheError | null> {
+  private async save(decisions: Decision[], events: StoredEvent[], batch: Letter[]): Promise<LatheError | null> {
     try {
-      await this.ports.storage.commit(writeOf(this.state, decisions))
+      const write = writeOf(this.state, decisions, this.entry)
+      await this.ports.storage.commit(write)
+      this.entry = write.entry
       return null
     } catch (error) {
       const failure =
@@ -396,7 +400,7 @@ export class SessionActor {
    * The transaction failed: the state is as before it, whole (S-16). Commands are told; what cannot be asked again
    * (reports, Stop, the end of a process) is decided anew after a wait (T-41, T-58).
    */
-  private async rollBack(before: SessionState, batch: Entry[], failure: LatheError): Promise<void> {
+  private async rollBack(before: SessionState, batch: Letter[], failure: LatheError): Promise<void> {
     this.state = { ...before, closing: this.state.closing }
     for (const [turnId, handle] of this.handles) {
       if (turnId === before.turn?.id) continue

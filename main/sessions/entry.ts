@@ -33,8 +33,15 @@ function indicatorOf(view: SessionView): Indicator {
   return unread ? 'unread' : 'none'
 }
 
+/** Enough words for a line: text that goes on behind them changes nothing. */
+export function hasWholePreview(entry: Entry): boolean {
+  return entry.preview.length > previewChars - 10
+}
+
+const previewChars = 160
+
 function previewOf(view: SessionView): string {
   const last = view.items.findLast((item) => (item.kind === 'text' || item.kind === 'user') && item.visible)
   const text = last && (last.kind === 'text' || last.kind === 'user') ? last.text : ''
-  return text.slice(0, 400).replace(/\s+/g, ' ').trim().slice(0, 160)
+  return text.slice(0, 400).replace(/\s+/g, ' ').trim().slice(0, previewChars)
 }

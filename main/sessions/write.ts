@@ -1,10 +1,12 @@
 /** What a batch of decisions stores: derived from its events, so that rows and journal cannot tell different stories. */
 import type { Decision } from '../turns/decision.ts'
+import type { Entry } from '../../preload/contract/session.ts'
 import type { SessionWrite } from '../storage/storage.ts'
 import type { SessionState } from '../turns/state.ts'
-import { entryOf } from './entry.ts'
+import { entryOf, hasWholePreview } from './entry.ts'
 
-export function writeOf(state: SessionState, decisions: readonly Decision[]): SessionWrite {
+/** `entry` is the list's line as last stored: what only streams on need not make it anew. */
+export function writeOf(state: SessionState, decisions: readonly Decision[], entry: Entry | null = null): SessionWrite {
   const events = decisions.flatMap((decision) => decision.events)
   const { view } = state
   const items = new Map(decisions.flatMap((decision) => [...decision.items]))
@@ -22,7 +24,8 @@ export function writeOf(state: SessionState, decisions: readonly Decision[]): Se
     journalId: view.journalId,
     header: view.header,
     hidden: state.hidden,
-    entry: entryOf(view),
+    entry:
+      entry && events.every((event) => event.type === 'item.delta') && hasWholePreview(entry) ? entry : entryOf(view),
     events,
     items: [...items.values()],
     turns: view.turns.filter((turn) => turnIds.has(turn.id)),
