@@ -3,6 +3,7 @@ import { noUsage } from '../../preload/contract/fold.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
+import { nextFollowUp } from './queue.ts'
 import { recover } from './recovery.ts'
 import { Driver, followUp } from './test-driver.ts'
 
@@ -61,6 +62,39 @@ describe('admission', () => {
       stopped: false,
       why: 'not_current',
     })
+  })
+})
+
+describe('automatic turns', () => {
+  test('T-29 T-30 TA-5 after a Stop nothing starts by itself until a person starts something', () => {
+    const driver = new Driver()
+    driver.command({ type: 'stop', turnId: driver.submit('one').turnId, reason: 'person' })
+    expect(codeOf(() => driver.submit('nightly', { source: 'schedule' }))).toBe('automatic.held')
+    driver.submit('two')
+    expect(driver.state.view.header.automaticHeld).toBeNull()
+  })
+
+  test('T-31 T-32 TA-7 a person’s message makes a background turn yield, without a hold, and is next whatever is paused', () => {
+    const driver = new Driver('all')
+    driver.submit('later', { whenBusy: 'queue', source: 'schedule' })
+    driver.report({ type: 'running' })
+    driver.submit('queued before', { whenBusy: 'steer' })
+    driver.propose('tool', 'npm test')
+    driver.command({ type: 'followUp.add', text: 'waits', attachments: [] })
+    driver.command({ type: 'queue.pause' })
+    expect(driver.submit('now please')).toMatchObject({ accepted: 'queued' })
+    expect(driver.effects).toContainEqual({ do: 'drain', turnId: driver.state.turn!.id, ms: 30_000 })
+    driver.report({
+      type: 'toolEnded',
+      itemId: 'tool',
+      end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+      changes: [],
+    })
+    driver.report({ type: 'unwound' })
+    expect(driver.item('tool').state).toBe('ok')
+    expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'stopped', reason: 'yielded' })
+    expect(driver.state.view.header).toMatchObject({ automaticHeld: null, queue: { paused: 'person' } })
+    expect(nextFollowUp(driver)).toMatchObject({ text: 'now please', ignoresPause: true })
   })
 })
 
@@ -127,6 +161,16 @@ describe('text and tools', () => {
     expect(driver.state.view.turn?.status?.kind).toBe('working')
     const types = driver.types()
     expect(types.lastIndexOf('turn.status')).toBeLessThan(types.lastIndexOf('item.put'))
+  })
+
+  test('TA-16 how far a prompt was read is a whole percent from 0 to 100, or unknown', () => {
+    const driver = new Driver()
+    driver.running()
+    const shown = [140, -3, 33.4, Number.NaN, null].map((percent) => {
+      driver.report({ type: 'reading', percent })
+      return driver.state.view.turn?.status
+    })
+    expect(shown.map((status) => status?.kind === 'prompt_reading' && status.percent)).toEqual([100, 0, 33, null, null])
   })
 })
 
@@ -384,6 +428,17 @@ describe('approvals', () => {
       error: { code: 'person.needed' },
     })
   })
+})
+
+test('S-32 a change that rests on an older record is refused with the record as it is', () => {
+  const driver = new Driver()
+  driver.running()
+  const { rev } = driver.state.view.header
+  const renamed = driver.command({ type: 'rename', title: '  Mine \n too ', ifRev: rev })
+  expect(renamed).toMatchObject({ title: 'Mine too', titleSource: 'manual' })
+  expect(codeOf(() => driver.command({ type: 'rename', title: 'Other', ifRev: rev }))).toBe('session.conflict')
+  driver.command({ type: 'title', title: 'By a model', source: 'generated', rev })
+  expect(driver.state.view.header.title).toBe('Mine too')
 })
 
 describe('questions', () => {
