@@ -1,0 +1,103 @@
+/** The list of sessions, search over all of them, and settings. */
+import type { Step } from './model-server/script.ts'
+import { expect, type LatheWindow, test } from './window.ts'
+
+const answers = (...texts: string[]): Step[] => texts.map((text) => ({ emit: [{ text }] }))
+
+async function haveSession(window: LatheWindow, text: string): Promise<void> {
+  await window.newSession()
+  await window.send(text)
+  await window.settled('completed')
+}
+
+/** The row of a session, by its title. */
+const rowOf = ({ sessions }: LatheWindow, title: string) =>
+  sessions.getByRole('button', { name: new RegExp(`^${title}`) })
+
+async function choose(window: LatheWindow, title: string, item: string): Promise<void> {
+  await rowOf(window, title).click({ button: 'right' })
+  await window.page.getByRole('menuitem', { name: new RegExp(`^${item}`) }).click()
+}
+
+test('S-52 S-53 a session is renamed, pinned, archived, deleted and brought back', async ({ open }) => {
+  const desk = await open({ script: answers('One.', 'Two.') })
+  const { window } = desk
+  await haveSession(window, 'The first of them')
+  await haveSession(window, 'The second of them')
+  const other = await desk.another()
+  // Titles that the model makes come when they like; those given by hand stay.
+  await rowOf(window, '(The second of them|A scripted title)').first().click()
+  await window.page.keyboard.press('F2')
+  const field = window.page.getByRole('textbox', { name: 'Session title' })
+  await field.fill('Beta')
+  await field.press('Enter')
+  await expect(rowOf(window, 'Beta')).toBeVisible()
+  await expect(rowOf(other, 'Beta')).toBeVisible()
+
+  await choose(window, '(The first of them|A scripted title)', 'Rename')
+  await field.fill('Alpha')
+  await field.press('Enter')
+  await expect(window.sessions.getByRole('listitem')).toContainText(['workspace', 'Beta', 'Alpha'])
+
+  await choose(window, 'Alpha', 'Pin')
+  await expect(window.sessions.getByRole('listitem')).toContainText(['workspace', 'Alpha', 'Beta'])
+  await expect(rowOf(window, 'Alpha').getByRole('img', { name: 'Pinned' })).toBeVisible()
+  await choose(window, 'Alpha', 'Unpin')
+
+  await choose(window, 'Alpha', 'Archive')
+  await expect(rowOf(window, 'Alpha')).toBeHidden()
+  await expect(rowOf(other, 'Alpha')).toBeHidden()
+  await window.button('Undo').click()
+  await expect(rowOf(window, 'Alpha')).toBeVisible()
+
+  await choose(window, 'Beta', 'Delete')
+  await expect(rowOf(window, 'Beta')).toBeHidden()
+  await expect(rowOf(other, 'Beta')).toBeHidden()
+  await window.button('Undo').last().click()
+  await expect(rowOf(window, 'Beta')).toBeVisible()
+  await expect(window.entry('You: The second of them')).toBeVisible()
+})
+
+test('S-98 a search over all sessions opens the place it found', async ({ open }) => {
+  const long = Array.from({ length: 40 }, (_, at) => `Paragraph ${at} of a long answer.\n\n`).join('')
+  const { window } = await open({ script: answers(`The walrus is in here. ${long}`, long, 'Nothing of the kind.') })
+  await window.newSession()
+  await window.send('Where is it?')
+  await window.settled('completed')
+  await window.send('And then?')
+  await expect(window.entry('Turn completed')).toHaveCount(2)
+  await haveSession(window, 'Something else')
+  await window.page.keyboard.press('ControlOrMeta+Shift+F')
+  const search = window.dialog('Search in all sessions')
+  await search.getByRole('combobox').fill('walrus')
+  const hit = search.getByRole('option', { name: /walrus/ })
+  await expect(hit).toHaveCount(1)
+  await hit.click()
+  await expect(search).toBeHidden()
+  await expect(window.entry('Answer: The walrus')).toBeInViewport()
+  await expect(window.entry('Answer: The walrus')).toBeFocused()
+})
+
+test('S-123 a theme chosen in Settings acts at once, in every window, and is kept', async ({ open }) => {
+  const desk = await open()
+  const { window } = desk
+  const other = await desk.another()
+  const background = ({ page }: LatheWindow) =>
+    page.evaluate(() => getComputedStyle(document.body.querySelector('#root > *')!).backgroundColor)
+  await window.page.keyboard.press('ControlOrMeta+,')
+  const settings = window.dialog('Settings')
+  await settings.getByRole('tab', { name: 'Appearance' }).click()
+  await settings.getByText('Light', { exact: true }).click()
+  await expect(settings.getByRole('radio', { name: 'Light' })).toBeChecked()
+  const light = await background(window)
+  await settings.getByText('Dark', { exact: true }).click()
+  await expect(settings.getByRole('radio', { name: 'Dark' })).toBeChecked()
+  await expect.poll(() => background(window)).not.toBe(light)
+  const dark = await background(window)
+  await expect.poll(() => background(other)).toBe(dark)
+  await window.page.keyboard.press('Escape')
+  await expect(settings).toBeHidden()
+  await window.page.reload()
+  await expect(window.page.getByRole('main')).toBeVisible()
+  await expect.poll(() => background(window)).toBe(dark)
+})
