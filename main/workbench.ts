@@ -361,7 +361,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   }
 
   const stopUpkeep = lasting
-    ? startUpkeep({ storage, now, log: (message, fields) => log.warn(message, fields) })
+    ? startUpkeep({ storage, rewinds, now, log: (message, fields) => log.warn(message, fields) })
     : () => {}
 
   let disposing: Promise<void> | null = null

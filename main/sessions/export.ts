@@ -145,6 +145,10 @@ export function entryOf(item: Item): Entry {
       })
     case 'notice':
       return entry('Notice', { text: item.text })
+    case 'rewind':
+      return entry(`${item.items} entries set aside`)
+    case 'fork':
+      return entry(`Forked from ${item.from.title}`)
     case 'error':
       return entry(`Error: ${item.title}`, {
         text: [item.message, item.hint].filter(Boolean).join('\n\n'),

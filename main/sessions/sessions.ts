@@ -351,7 +351,7 @@ export class Sessions {
   }
 
   /** From memory once it is durable, or from long ago. Throws `request.conflict`. */
-  private async earlier(actor: SessionActor, requestId: string, fingerprint: string): Promise<SubmitReply | null> {
+  async earlier(actor: SessionActor, requestId: string, fingerprint: string): Promise<SubmitReply | null> {
     const recent = await actor.command<SubmitReply | null>({ type: 'earlier', requestId, fingerprint })
     if (recent || !actor.stored) return recent
     const binding = await this.ports.storage.request(actor.id, requestId)

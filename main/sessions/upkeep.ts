@@ -1,6 +1,7 @@
 /** What a lasting host tidies beside all turns: settled deltas, erased sessions, bodies nobody names (T-57, S-21, S-23). */
 import { deletedKeptDays, deltasPrunableAfterMs } from '../../preload/contract/limits.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Rewinds } from './rewinds.ts'
 
 const everyMs = 10 * 60_000
 const blobsKeptMs = 24 * 3_600_000
@@ -8,6 +9,7 @@ const dayMs = 24 * 3_600_000
 
 export type UpkeepPorts = {
   storage: Pick<Storage, 'pruneDeltas' | 'deletedBefore' | 'erase' | 'sweepBlobs'>
+  rewinds: Pick<Rewinds, 'expire'>
   now(): number
   log(message: string, fields: Record<string, unknown>): void
 }
@@ -21,9 +23,10 @@ export function startUpkeep(ports: UpkeepPorts): () => void {
   return () => clearInterval(timer)
 }
 
-export async function tidy({ storage, now }: UpkeepPorts): Promise<void> {
+export async function tidy({ storage, rewinds, now }: UpkeepPorts): Promise<void> {
   const at = now()
   await storage.pruneDeltas(at - deltasPrunableAfterMs)
   for (const sessionId of await storage.deletedBefore(at - deletedKeptDays * dayMs)) await storage.erase(sessionId, at)
+  await rewinds.expire()
   await storage.sweepBlobs(at - blobsKeptMs)
 }

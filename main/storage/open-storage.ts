@@ -3,9 +3,12 @@ import { mkdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
+import { sliceItems } from '../../preload/contract/limits.ts'
+import type { ItemSlice } from '../../preload/contract/session.ts'
 import { openBlobFolder } from './blob-folder.ts'
 import type { Faults } from './faults.ts'
 import { folded, packWrite } from './packed.ts'
+import type { PackedSlice } from './reads.ts'
 import type { Storage } from './storage.ts'
 import { startWorker } from './storage-thread.ts'
 import type { StorageThread } from './storage-thread.ts'
@@ -61,6 +64,19 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     return inPieces(bodies, (body) => readItem(body, sessionId))
   }
 
+  async function readSlice(
+    sessionId: string,
+    { items, before, after, turns, changes }: PackedSlice,
+  ): Promise<ItemSlice> {
+    return {
+      items: await readItems(sessionId, items),
+      before,
+      after,
+      turns: await inPieces(turns, JSON.parse),
+      changes: await inPieces(changes, JSON.parse),
+    }
+  }
+
   return {
     condition: thread.condition,
     blobs: folder,
@@ -97,15 +113,30 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
 
     async items(sessionId, query) {
-      const { items, before, after, turns, changes } = await call('items', sessionId, query)
-      return {
-        items: await readItems(sessionId, items),
-        before,
-        after,
-        turns: await inPieces(turns, JSON.parse),
-        changes: await inPieces(changes, JSON.parse),
-      }
+      return readSlice(sessionId, await call('items', sessionId, query))
     },
+
+    async pointOf(sessionId, itemId) {
+      const point = await call('pointOf', sessionId, itemId)
+      return (
+        point && {
+          ...point,
+          kind: point.kind as Item['kind'],
+          lastTurn: valueOf(point.lastTurn),
+          plan: valueOf(point.plan),
+        }
+      )
+    },
+
+    setAside: async (sessionId, markItemId, after, limit) =>
+      readSlice(sessionId, await call('setAside', sessionId, markItemId, after, limit)),
+
+    async restoring(sessionId, markItemId) {
+      const found = await call('restoring', sessionId, markItemId, sliceItems)
+      return found && { ...found, lastTurn: valueOf(found.lastTurn), slice: await readSlice(sessionId, found.slice) }
+    },
+
+    rewoundBefore: (time) => call('rewoundBefore', time),
 
     async item(sessionId, itemId) {
       const body = await call('item', sessionId, itemId)

@@ -2,8 +2,10 @@
  * What crosses to the worker: JSON texts with the columns lifted out. The main thread serialises each object once, the
  * worker binds the text as it is, and nothing is cloned as a structure.
  */
+import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
+import type { PackedRewind } from './rewound.ts'
 import { isSearchable } from './search-kinds.ts'
 import type { SessionWrite } from './storage.ts'
 
@@ -34,6 +36,7 @@ export type PackedWrite = {
   requests: { requestId: string; fingerprint: string; reply: string }[]
   clearDraft: boolean
   rules: { id: string; body: string }[]
+  rewinds: PackedRewind[]
 }
 
 export type PackedItem = {
@@ -92,6 +95,7 @@ export function packWrite(write: SessionWrite): PackedWrite {
       reply: JSON.stringify(reply ?? null),
     })),
     clearDraft: write.clearDraft ?? false,
+    rewinds: write.events.flatMap(packRewind),
     rules: (write.rules ?? []).map((rule) => ({ id: rule.id, body: JSON.stringify(rule) })),
   }
 }
@@ -118,6 +122,13 @@ function packItem(item: Item): PackedItem {
     endedAt: item.endedAt,
     body: JSON.stringify(item),
   }
+}
+
+/** Which entries leave the active path or come back is told by the journal alone. */
+function packRewind(event: StoredEvent): PackedRewind[] {
+  if (event.type !== 'session.rewound') return []
+  const { markItemId, from, seq } = event
+  return [{ do: event.deleted ? 'delete' : event.restored ? 'restore' : 'set_aside', markItemId, from, seq }]
 }
 
 function isPrompt(item: Item): boolean {

@@ -6,6 +6,7 @@ import type { SearchHit } from '../../preload/contract/routes.ts'
 import { itemTextBytesMax, sliceItems } from '../../preload/contract/limits.ts'
 import { clipItem } from './clip.ts'
 import { Refusal } from './refusal.ts'
+import { openRewindReads } from './rewound.ts'
 import { openSearchIndex } from './search-index.ts'
 import { keepStatements } from './statements.ts'
 
@@ -131,6 +132,8 @@ export function openReads(db: Database) {
   }
 
   return {
+    ...openRewindReads(db, clipBody),
+
     loadSession(sessionId: string): PackedSession | null {
       const row = sql<SessionRow>(
         'SELECT journal_id, workspace, created_at, updated_at, last_seq, erased_at, hidden, header FROM sessions WHERE id = ?',
@@ -143,7 +146,7 @@ export function openReads(db: Database) {
       const open = turn && firstOpen(sessionId, turn.id)
       const start = Math.min(newest, open ?? newest)
       const items = sql<{ turn_id: string | null; body: string }>(
-        'SELECT turn_id, body FROM items WHERE session_id = ? AND pos >= ? ORDER BY pos',
+        'SELECT turn_id, body FROM items WHERE session_id = ? AND pos >= ? AND rewound IS NULL ORDER BY pos',
       ).all(sessionId, start)
       const turnIds = JSON.stringify([...new Set(items.map((item) => item.turn_id))])
       return {
@@ -161,7 +164,7 @@ export function openReads(db: Database) {
         itemsBefore: visibleBelow(sessionId, start),
         turns: bodies(
           `SELECT body FROM turns WHERE session_id = :sessionId AND (settled_at IS NULL
-            OR n = (SELECT max(n) FROM turns WHERE session_id = :sessionId) OR id IN (SELECT value FROM json_each(:turnIds))) ORDER BY n`,
+            OR n = (SELECT max(n) FROM turns WHERE session_id = :sessionId AND rewound IS NULL) OR id IN (SELECT value FROM json_each(:turnIds))) ORDER BY n`,
           { sessionId, turnIds },
         ),
         changes: bodies(
@@ -214,7 +217,7 @@ export function openReads(db: Database) {
     items(sessionId: string, query: PlaceQuery): PackedSlice {
       const [first, last] = stretch(query)
       const items = sql<{ turn_id: string | null; body: string }>(
-        'SELECT turn_id, body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? ORDER BY pos',
+        'SELECT turn_id, body FROM items WHERE session_id = ? AND pos BETWEEN ? AND ? AND rewound IS NULL ORDER BY pos',
       ).all(sessionId, first, last)
       const turnIds = JSON.stringify([...new Set(items.map((item) => item.turn_id))])
       return {
@@ -258,7 +261,7 @@ export function openReads(db: Database) {
     contextItems(sessionId: string): { items: string[]; turns: string[] } {
       return {
         items: bodies('SELECT body FROM items WHERE session_id = ? AND contextual = 1 ORDER BY pos', sessionId),
-        turns: bodies('SELECT body FROM turns WHERE session_id = ? ORDER BY n', sessionId),
+        turns: bodies('SELECT body FROM turns WHERE session_id = ? AND rewound IS NULL ORDER BY n', sessionId),
       }
     },
 

@@ -63,6 +63,21 @@ export function openSearchMarks(db: Database) {
         SELECT session_id, id FROM items WHERE session_id = ? AND visible = 1 AND kind IN ('user', 'text', 'tool', 'reasoning')
       `).run(sessionId)
     },
+    /** What a rewind takes out, and what its restoring brings back: to be called while it is marked so. */
+    forgetRewound: (sessionId: string, mark: string) =>
+      forget(
+        'session_id = ? AND item_id IN (SELECT id FROM items WHERE session_id = ? AND rewound = ?)',
+        sessionId,
+        sessionId,
+        mark,
+      ),
+    addRewound(sessionId: string, mark: string): void {
+      sql(`
+        INSERT OR IGNORE INTO search_pending (session_id, item_id)
+        SELECT session_id, id FROM items WHERE session_id = ? AND rewound = ? AND body ->> '$.visible' = 1
+          AND kind IN ('user', 'text', 'tool', 'reasoning')
+      `).run(sessionId, mark)
+    },
     forgetItem: (sessionId: string, itemId: string) => forget('session_id = ? AND item_id = ?', sessionId, itemId),
     forgetSession: (sessionId: string) => forget('session_id = ?', sessionId),
   }
@@ -266,7 +281,7 @@ function conditions(query: SearchQuery): { where: string[]; values: Record<strin
   if (query.is.includes('running'))
     where.push('EXISTS (SELECT 1 FROM turns WHERE turns.session_id = sessions.id AND settled_at IS NULL)')
   const inSession = (item: string): string =>
-    `EXISTS (SELECT 1 FROM items WHERE items.session_id = sessions.id AND ${item})`
+    `EXISTS (SELECT 1 FROM items WHERE items.session_id = sessions.id AND items.rewound IS NULL AND ${item})`
   if (query.has.includes('attachment'))
     where.push(inSession("items.kind = 'user' AND json_array_length(items.body, '$.attachments') > 0"))
   if (query.has.includes('error')) where.push(inSession("items.kind = 'error'"))

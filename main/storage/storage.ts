@@ -4,9 +4,9 @@
  */
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Workspace } from '../../preload/contract/events.ts'
-import type { Item, Rule } from '../../preload/contract/items.ts'
+import type { Item, Plan, Rule } from '../../preload/contract/items.ts'
 import type { Draft, SearchHit } from '../../preload/contract/routes.ts'
-import type { ChangedFile, Entry, ExecSession, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { ChangedFile, Entry, ExecSession, ItemSlice, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Blobs } from './blobs.ts'
 
 /** What one decision of a session's actor stores, all or nothing. */
@@ -68,15 +68,29 @@ export type StoredSession = {
   lastPos: number
 }
 
+/** An entry of the active path, and the session before it. */
+export type Point = {
+  kind: Item['kind']
+  pos: number
+  live: boolean
+  /** Visible entries before it, and from it on. */
+  before: number
+  items: number
+  /** Turns that begin with it or later. */
+  turns: number
+  /** The newest turn that begins before it, and the plan as it was then. */
+  lastTurn: Turn | null
+  plan: Plan | null
+}
+
+export type Restoring = { from: number; items: number; turns: number; lastTurn: Turn | null; slice: ItemSlice }
+
 export type StorageCondition =
   | { kind: 'ok' }
   /** Opened read-only: the database is newer than this app. */
   | { kind: 'newer'; version: number; supported: number }
   /** The database was corrupt: set aside at `kept`, a new one was begun (S-25). */
   | { kind: 'set_aside'; kept: string }
-
-/** A stretch of a session with the rows of the turns that have items in it and what those turns changed. */
-export type ItemSlice = { items: Item[]; before: number; after: number; turns: Turn[]; changes: ChangedFile[] }
 
 export interface Storage {
   readonly condition: StorageCondition
@@ -101,6 +115,14 @@ export interface Storage {
   item(sessionId: string, itemId: string): Promise<Item | null>
   /** Every item in the active path that may enter model context, whole, in order; `turns` with them. */
   contextItems(sessionId: string): Promise<{ items: Item[]; turns: Turn[] }>
+  /** Where the session can be rewound to; null where no entry of its active path is called so. */
+  pointOf(sessionId: string, itemId: string): Promise<Point | null>
+  /** What a mark set aside, from its first entry or the one after `after` on (S-81). */
+  setAside(sessionId: string, markItemId: string, after: string | null, limit: number): Promise<ItemSlice>
+  /** What bringing back a mark's entries makes of the session; null where there are none. */
+  restoring(sessionId: string, markItemId: string): Promise<Restoring | null>
+  /** Marks whose entries were set aside before `time`. */
+  rewoundBefore(time: number): Promise<{ sessionId: string; markItemId: string }[]>
   change(sessionId: string, changeId: string): Promise<ChangedFile | null>
   request(sessionId: string, requestId: string): Promise<RequestBinding | null>
   entries(query: {

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { PackedWrite } from './packed.ts'
 import { Refusal } from './refusal.ts'
+import { openRewindWrites } from './rewound.ts'
 import { openSearchMarks, rebuildIndex } from './search-index.ts'
 import { keepStatements } from './statements.ts'
 
@@ -14,6 +15,7 @@ export function openWrites(db: Database) {
   const sql = keepStatements(db)
 
   const marks = openSearchMarks(db)
+  const rewind = openRewindWrites(db, marks)
 
   /** The record before the write; refused where it was erased (S-22). */
   function before(sessionId: string): { title_folded: string; deleted_at: number | null } | undefined {
@@ -123,6 +125,7 @@ export function openWrites(db: Database) {
         sql('INSERT OR REPLACE INTO rules (id, body) VALUES (?, ?)').run(rule.id, rule.body)
       if (write.clearDraft) sql('DELETE FROM drafts WHERE session_id = ?').run(sessionId)
       markForSearch(write, earlier)
+      for (const each of write.rewinds) rewind(sessionId, each)
     },
 
     /** One bounded stretch of one session; false once no settled turn before `settledBefore` has deltas. */

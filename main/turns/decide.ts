@@ -27,6 +27,7 @@ import {
 import { archive, changeSettings, markRead, pin, remove, rename, restore, setMadeTitle } from './record.ts'
 import { continueRecovery, dismissRecovery } from './recovery.ts'
 import { boundReply, checkMutable } from './requests.ts'
+import { deleteRewound, restoreRewound, rewind } from './rewind.ts'
 import { applyReport } from './running.ts'
 import type { Environment, SessionState } from './state.ts'
 import { addSteer, editSteer, sendSteerNow, steerFollowUp, withdrawSteer } from './steers.ts'
@@ -121,6 +122,12 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return reviewChange(decision, command)
     case 'changes.undone':
       return markUndone(decision, command)
+    case 'rewind':
+      return rewind(decision, command)
+    case 'rewind.restore':
+      return restoreRewound(decision, command)
+    case 'rewind.delete':
+      return deleteRewound(decision, command)
     case 'rename':
       return rename(decision, command)
     case 'title':

@@ -47,8 +47,10 @@ export class Decision {
     const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now }
     this.events.push(event)
     this.state = { ...this.state, stored: true, view: foldEvent(this.state.view, event) }
-    const itemId = event.type === 'item.put' ? event.item.id : event.type === 'item.patch' ? event.itemId : null
-    const item = itemId === null ? undefined : this.state.view.items.findLast((one) => one.id === itemId)
+    const item =
+      event.type === 'item.put'
+        ? event.item
+        : event.type === 'item.patch' && this.state.view.items.findLast((one) => one.id === event.itemId)
     if (item) this.items.set(item.id, item)
   }
 

@@ -3,6 +3,7 @@ import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contract/items.ts'
 import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
+import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'
 import type { Attendance, StopReason } from './state.ts'
 
 /** A checked message: attachments are stored, model and workspace resolved (T-15). */
@@ -70,6 +71,9 @@ export type Command =
   | { type: 'recovery.continue'; recoveryId: string; message: Message }
   | { type: 'recovery.dismiss'; recoveryId: string }
   | { type: 'hold.release' }
+  | RewindCommand
+  | RestoreCommand
+  | DeleteCommand
   /** Changes no call reports: put back by the person, or found after a crash. `told` goes to the agent (F-909). */
   | { type: 'changes.record'; turnId: string; changes: RecordedChange[]; told?: string; notice?: string }
   /** What the person decided on a hunk, or with `hunkId` null on the whole file (F-907). */

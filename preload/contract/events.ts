@@ -12,6 +12,7 @@ import {
   Ending,
   Entry,
   ExecSession,
+  ItemSlice,
   Notice,
   Outcome,
   Queue,
@@ -135,6 +136,22 @@ export const StoredEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('notices.changed'), ...stored, notices: z.array(Notice) }),
   z.object({ type: z.literal('session.changed'), ...stored, patch: SessionHeader.partial() }),
   z.object({ type: z.literal('session.recovery'), ...stored, recovery: Recovery.nullable() }),
+  z.object({
+    type: z.literal('session.rewound'),
+    ...stored,
+    markItemId: Id,
+    /** Entries of the active path from this place on were set aside, or with `restored` are back. */
+    from: z.number().int(),
+    items: z.number().int(),
+    turns: z.number().int(),
+    withFiles: z.boolean(),
+    restored: z.boolean(),
+    /** What was set aside is gone for good. */
+    deleted: z.boolean().optional(),
+    session: SessionHeader,
+    /** The newest of what is back; or, for a reader that holds nothing older, what the transcript now ends with. */
+    slice: ItemSlice.optional(),
+  }),
   z.object({
     type: z.literal('title.status'),
     ...stored,

@@ -5,7 +5,7 @@
 import type { StoredEvent } from './events.ts'
 import type { Item } from './items.ts'
 import { toolOutputCharsMax } from './limits.ts'
-import type { RunningTurn, SessionHeader, SessionView, Turn, Usage } from './session.ts'
+import type { ItemSlice, RunningTurn, SessionHeader, SessionView, Turn, Usage } from './session.ts'
 
 export const noUsage: Usage = {
   input: null,
@@ -98,10 +98,51 @@ function change(view: SessionView, event: StoredEvent): SessionView {
       return withHeader(view, definedOf(event.patch))
     case 'session.recovery':
       return withHeader(view, { recovery: event.recovery })
+    case 'session.rewound':
+      return rewound(view, event)
     case 'title.status':
       return view
     default:
       return view
+  }
+}
+
+/** Later entries leave the view, or come back to it; either way it stays one stretch that ends with the newest (S-81). */
+function rewound(view: SessionView, event: Extract<StoredEvent, { type: 'session.rewound' }>): SessionView {
+  const { from, restored, deleted, session: header, slice } = event
+  if (deleted) return { ...view, header }
+  const older = view.items.filter((item) => item.pos < from)
+  if (restored) {
+    const back = slice?.items ?? []
+    const joins = older.length > 0 && (back[0]?.pos ?? from) <= from
+    const { turns, changes } = withRowsOf(view, slice)
+    return {
+      ...view,
+      header,
+      items: [...(joins ? older : []), ...back, ...view.items.filter((item) => item.pos >= from)],
+      itemsBefore: joins ? view.itemsBefore : (slice?.before ?? view.itemsBefore),
+      turns,
+      changes,
+    }
+  }
+  const last = view.turns.findIndex((turn) => turn.id === header.lastTurnId)
+  const kept = { ...view, turns: view.turns.slice(0, last + 1) }
+  const { turns, changes } = older.length > 0 ? kept : withRowsOf(kept, slice)
+  return {
+    ...view,
+    header,
+    items: older.length > 0 ? older : (slice?.items ?? []),
+    itemsBefore: older.length > 0 ? view.itemsBefore : (slice?.before ?? 0),
+    turns,
+    changes: changes.filter((file) => turns.some((turn) => turn.id === file.turnId)),
+  }
+}
+
+function withRowsOf(view: SessionView, slice: ItemSlice | undefined): Pick<SessionView, 'turns' | 'changes'> {
+  const known = new Set(view.turns.map((turn) => turn.id))
+  return {
+    turns: [...view.turns, ...(slice?.turns ?? []).filter((turn) => !known.has(turn.id))],
+    changes: [...view.changes, ...(slice?.changes ?? []).filter((file) => !known.has(file.turnId))],
   }
 }
 

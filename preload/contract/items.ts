@@ -108,6 +108,8 @@ const base = {
   visible: z.boolean(),
   /** UTF-16 units left out of its texts in a slice; absent where the item is whole (S-58). */
   omitted: z.number().int().optional(),
+  /** The item of another session it is a copy of (S-74). */
+  copiedFrom: Id.optional(),
 }
 
 export const UserItem = z.object({
@@ -201,6 +203,21 @@ export const ErrorItem = z.object({
   retryAt: Time.nullable(),
 })
 
+/** Stands where later entries were set aside (S-81): how many, and of how many turns. */
+export const RewindItem = z.object({
+  ...base,
+  kind: z.literal('rewind'),
+  items: z.number().int(),
+  turns: z.number().int(),
+  withFiles: z.boolean(),
+})
+/** The end of what a fork was copied from (S-77). */
+export const ForkItem = z.object({
+  ...base,
+  kind: z.literal('fork'),
+  from: z.object({ sessionId: Id, itemId: Id, title: z.string() }),
+})
+
 export const Item = z.discriminatedUnion('kind', [
   UserItem,
   TextItem,
@@ -210,6 +227,8 @@ export const Item = z.discriminatedUnion('kind', [
   QuestionItem,
   NoticeItem,
   ErrorItem,
+  RewindItem,
+  ForkItem,
 ])
 export type Item = z.infer<typeof Item>
 export type ItemOf<K extends Item['kind']> = Extract<Item, { kind: K }>

@@ -51,6 +51,7 @@ export const attachmentBytesMax = 50 * 1024 * 1024
 export const attachmentsBytesMax = 200 * 1024 * 1024
 
 export const deletedKeptDays = 7
+export const rewoundKeptDays = 30
 export const undoDeleteMs = 10_000
 export const draftQuietMs = 500
 export const queryCharsMax = 500

@@ -323,7 +323,7 @@ export const contract = {
             .optional(),
         }),
       )
-      .output(z.object({ markItemId: z.string(), submitted: SubmitReply.nullable() })),
+      .output(z.object({ markItemId: Id.nullable(), submitted: SubmitReply.nullable() })),
     /** What a mark set aside, oldest first (S-81). */
     setAside: route.input(z.object({ ...inSession, markItemId: Id, after: Id.optional() })).output(ItemSlice),
     restoreSetAside: route.input(z.object({ ...act, ...inSession, markItemId: Id })).output(done),

@@ -268,6 +268,16 @@ export const ChangedFile = z.object({
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
 
+/** A stretch of the transcript with what its turns ended in and changed; `before` and `after` count visible items. */
+export const ItemSlice = z.object({
+  items: z.array(Item),
+  before: z.number().int(),
+  after: z.number().int(),
+  turns: z.array(Turn),
+  changes: z.array(ChangedFile),
+})
+export type ItemSlice = z.infer<typeof ItemSlice>
+
 /**
  * All a window holds of a session, true at `header.lastSeq`. Windows, the actor and replay fold the same events over it
  * with `foldEvent`, so they agree at equal seq by construction (T-201).

@@ -1,11 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import { sessions } from './0001-sessions.ts'
 import { search } from './0002-search.ts'
+import { rewinds } from './0003-rewinds.ts'
 
 /** One step of the schema. A released one is never edited: a later one changes what it made. */
 export type Migration = { version: number; sql: string }
 
-export const migrations: readonly Migration[] = [sessions, search]
+export const migrations: readonly Migration[] = [sessions, search, rewinds]
 
 export const latestVersion = migrations.at(-1)!.version
 

@@ -51,6 +51,21 @@ export function sessionAnswers(
           ...(forApproval === undefined ? {} : { forApproval }),
         })
       },
+      rewind: ({ sessionId, requestId, itemId, edited }, client) =>
+        services.rewinds.rewind(
+          sessionId,
+          itemId,
+          edited ? { requestId, ...edited, attendance: client.attendance } : null,
+        ),
+      setAside: ({ sessionId, markItemId, after }) => services.rewinds.items(sessionId, markItemId, after ?? null),
+      restoreSetAside: async ({ sessionId, markItemId }) => {
+        await services.rewinds.restore(sessionId, markItemId)
+        return ok
+      },
+      deleteSetAside: async ({ sessionId, markItemId }) => {
+        await services.rewinds.delete(sessionId, markItemId)
+        return ok
+      },
       releaseHold: ({ sessionId }) => sessions.command(sessionId, { type: 'hold.release' }),
       context: ({ sessionId }) => services.context.report(sessionId),
       draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
