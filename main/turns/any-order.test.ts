@@ -12,7 +12,7 @@ import type { Report } from '../agent/reports.ts'
 import { Decision } from './decision.ts'
 import type { Command, Input } from './inputs.ts'
 import { recover } from './recovery.ts'
-import { Driver, followUp } from './test-driver.ts'
+import { Driver, followUp, type Reply } from './test-driver.ts'
 
 type Act = (world: World) => void
 
@@ -21,10 +21,11 @@ class World extends Driver {
   /** Messages that were accepted and not given back. */
   kept = new Set<string>()
   readonly turns: string[] = []
-  private batch: Input[] = []
+  /** What came since a test last emptied it. */
+  batch: Input[] = []
   private spoken = 0
 
-  override input(input: Input): any {
+  override input(input: Input): Reply {
     this.batch.push(input)
     const reply = super.input(input)
     if (input.kind === 'command') this.follow(input.command, reply)
@@ -35,42 +36,6 @@ class World extends Driver {
     this.submit(`message ${++this.spoken}`, { whenBusy, source })
   }
 
-  /** One that the person edits keeps its place under other words. */
-  reworded(): string {
-    return `message ${++this.spoken}`
-  }
-
-  /** These acts cannot be saved: they are undone whole, and what nobody would send again is decided anew (S-16, T-41). */
-  unsaved(acts: readonly Act[]): void {
-    const before = { state: this.state, journal: this.journal.length, kept: new Set(this.kept) }
-    this.batch = []
-    for (const act of acts) attempt(act, this)
-    this.state = before.state
-    this.journal.length = before.journal
-    this.kept = before.kept
-    const again = this.batch.filter((input) => input.kind === 'report' || input.command.type === 'stop')
-    for (const input of again) attempt(() => this.input(input), this)
-  }
-
-  /** The host is killed and started again: what was journaled is all there is (T-182). */
-  kill(): void {
-    if (this.journal.length === 0) return
-    const view = this.journal.reduce(foldEvent, this.empty)
-    expect(view).toEqual(this.state.view)
-    this.state = { ...this.state, turn: null, bindings: new Map() }
-    const open = view.turns.find((turn) => turn.outcome === null)
-    if (!open) return
-    const decision = new Decision(this.state, this.environment)
-    recover(
-      decision,
-      this.journal.slice(this.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === open.id)),
-    )
-    this.take(decision)
-    expect(this.effects.some((effect) => effect.do === 'start')).toBe(false)
-    expect(view.turns.find((turn) => turn.id === open.id)?.outcome).toBeNull()
-    expect(this.state.view.turns.find((turn) => turn.id === open.id)?.outcome).not.toBeNull()
-  }
-
   private follow(command: Command, reply: any): void {
     const gone = (one: Steer | FollowUp) => one.text.split('\n\n').forEach((text) => this.kept.delete(text))
     if (command.type === 'submit') this.kept.add(command.message.text)
@@ -79,6 +44,37 @@ class World extends Driver {
     else if (command.type === 'followUp.remove') gone(reply)
     else if (command.type === 'followUp.clear') reply.forEach(gone)
   }
+}
+
+/** These acts cannot be saved: they are undone whole, and what nobody would send again is decided anew (S-16, T-41). */
+function failToSave(world: World, acts: readonly Act[]): void {
+  const before = { state: world.state, journal: world.journal.length, kept: new Set(world.kept) }
+  world.batch = []
+  for (const act of acts) attempt(act, world)
+  world.state = before.state
+  world.journal.length = before.journal
+  world.kept = before.kept
+  const again = world.batch.filter((input) => input.kind === 'report' || input.command.type === 'stop')
+  for (const input of again) attempt(() => world.input(input), world)
+}
+
+/** The host is killed and started again: what was journaled is all there is (T-182). */
+function kill(world: World): void {
+  if (world.journal.length === 0) return
+  const view = world.journal.reduce(foldEvent, world.empty)
+  expect(view).toEqual(world.state.view)
+  world.state = { ...world.state, turn: null, bindings: new Map() }
+  const open = view.turns.find((turn) => turn.outcome === null)
+  if (!open) return
+  const decision = new Decision(world.state, world.environment)
+  recover(
+    decision,
+    world.journal.slice(world.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === open.id)),
+  )
+  world.take(decision)
+  expect(world.effects.some((effect) => effect.do === 'start')).toBe(false)
+  expect(view.turns.find((turn) => turn.id === open.id)?.outcome).toBeNull()
+  expect(world.state.view.turns.find((turn) => turn.id === open.id)?.outcome).not.toBeNull()
 }
 
 /** Refusals are typed and leave everything as it was (T-14, T-35). */
@@ -128,20 +124,18 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   fc.constant(
     report((world) => ({ type: 'stepStarted', stepId: `step-${world.journal.length}`, step: 1, model: 'm' })),
   ),
-  fc
-    .constantFrom('stop' as const, 'tools' as const, 'aborted' as const)
-    .map((finish) =>
-      report((world) => ({
-        type: 'stepEnded',
-        stepId: world.state.turn?.stepId ?? 'none',
-        finish,
-        usage: null,
-        ...figures,
-        firstTokenMs: null,
-        streamedMs: 0,
-        servedBy: null,
-      })),
-    ),
+  fc.constantFrom('stop' as const, 'tools' as const, 'aborted' as const).map((finish) =>
+    report((world) => ({
+      type: 'stepEnded',
+      stepId: world.state.turn?.stepId ?? 'none',
+      finish,
+      usage: null,
+      ...figures,
+      firstTokenMs: null,
+      streamedMs: 0,
+      servedBy: null,
+    })),
+  ),
   fc.constant(report(() => ({ type: 'mayEnd', ending: 'answer' }))),
   fc.constant(report(() => ({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } }))),
   fc.nat(3).map(
@@ -149,26 +143,22 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       (world) =>
         world.propose(toolOf(world, n), `cmd ${n}`),
   ),
-  fc
-    .nat(3)
-    .map((n) =>
-      report((world) => ({
-        type: 'toolEnded',
-        itemId: toolOf(world, n),
-        end: { state: 'ok', summary: '', view: null, durationMs: 1 },
-        changes: [],
-      })),
-    ),
-  fc
-    .nat(3)
-    .map((n) =>
-      report((world) => ({
-        type: 'asked',
-        ticket: `q-${world.journal.length}`,
-        itemId: toolOf(world, n),
-        question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
-      })),
-    ),
+  fc.nat(3).map((n) =>
+    report((world) => ({
+      type: 'toolEnded',
+      itemId: toolOf(world, n),
+      end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+      changes: [],
+    })),
+  ),
+  fc.nat(3).map((n) =>
+    report((world) => ({
+      type: 'asked',
+      ticket: `q-${world.journal.length}`,
+      itemId: toolOf(world, n),
+      question: { ask: 'text', text: '?', choices: [], multiple: false, allowText: true },
+    })),
+  ),
   // A worker of an earlier turn that has not noticed yet.
   fc
     .constantFrom<Report>(
@@ -279,13 +269,13 @@ const act: fc.Arbitrary<Act> = fc.oneof(
 
 const event = fc.oneof(
   { weight: 12, arbitrary: act },
-  { weight: 1, arbitrary: fc.constant<Act>((world) => world.kill()) },
+  { weight: 1, arbitrary: fc.constant<Act>((world) => kill(world)) },
   {
     weight: 2,
     arbitrary: fc.array(act, { minLength: 1, maxLength: 4 }).map(
       (acts): Act =>
         (world) =>
-          world.unsaved(acts),
+          failToSave(world, acts),
     ),
   },
 )

@@ -1,12 +1,16 @@
 /** A session's decisions driven by hand, for tests: no mailbox, no disk, no model. */
 import type { StoredEvent } from '../../preload/contract/events.ts'
-import type { SessionView } from '../../preload/contract/session.ts'
+import type { ItemOf } from '../../preload/contract/items.ts'
+import type { SessionView, Steer } from '../../preload/contract/session.ts'
 import { defaultSettings } from '../../preload/contract/settings.ts'
 import type { Report } from '../agent/reports.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
 import type { Command, Input, Message } from './inputs.ts'
 import { newSession, type Effect, type Environment, type SessionState } from './state.ts'
+
+/** What the answers have that tests look into; which of it is there depends on the command. */
+export type Reply = { turnId: string; steerId: string; followUpId: string; withdrawn: Steer[]; steer?: Steer }
 
 /** A clock that ticks, ids that count, and the journal it writes. */
 export class Driver {
@@ -35,10 +39,10 @@ export class Driver {
     return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: defaultSettings, rules: [] }
   }
 
-  input(input: Input): any {
+  input(input: Input): Reply {
     const { decision, reply } = decide(this.state, input, this.environment)
     this.take(decision)
-    return reply
+    return reply as Reply
   }
 
   take(decision: Decision): void {
@@ -48,15 +52,15 @@ export class Driver {
     this.effects = decision.effects
   }
 
-  command(command: Command): any {
+  command(command: Command): Reply {
     return this.input({ kind: 'command', command })
   }
 
-  report(report: Report, turnId = this.state.turn?.id ?? 'none'): any {
+  report(report: Report, turnId = this.state.turn?.id ?? 'none'): Reply {
     return this.input({ kind: 'report', turnId, report })
   }
 
-  submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): any {
+  submit(text: string, more: Partial<Message> & { whenBusy?: 'refuse' | 'queue' | 'steer' } = {}): Reply {
     const { whenBusy = 'refuse', ...rest } = more
     const requestId = `request-${++this.count}`
     return this.command({
@@ -104,8 +108,9 @@ export class Driver {
     return this.journal.map((event) => event.type)
   }
 
-  item(id: string): any {
-    return this.state.view.items.find((item) => item.id === id)
+  /** An item by its id, as a tool's, which most of them are. */
+  item(id: string): ItemOf<'tool'> {
+    return this.state.view.items.find((item) => item.id === id) as ItemOf<'tool'>
   }
 }
 
