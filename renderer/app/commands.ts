@@ -4,6 +4,7 @@
  */
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { act, client } from '../state/link.ts'
+import { showUndo } from '../changes/show-undo.ts'
 import { prefer, usePreferences, withRecent } from '../state/preferences.ts'
 import { paneShown, showDialog, showInspector, showPane, showSession, useWindow } from '../state/window-store.ts'
 import { changeSettings, useWorkbench } from '../state/workbench-store.ts'
@@ -353,6 +354,36 @@ export const commands: readonly Command[] = [
     keys: 'Alt+Shift+F7',
     when: changesShown,
     run: () => commandTarget('changes')?.previousFile(),
+  },
+  {
+    id: 'changes.keep',
+    title: 'Keep this change',
+    category: 'Changes',
+    keys: 'F8',
+    when: changesShown,
+    run: () => commandTarget('changes')?.keep(),
+  },
+  {
+    id: 'changes.undo',
+    title: 'Undo this change',
+    category: 'Changes',
+    keys: 'Shift+F8',
+    when: changesShown,
+    run: () => commandTarget('changes')?.undo(),
+  },
+  {
+    id: 'changes.undoTurn',
+    title: 'Undo the changes of the latest turn…',
+    category: 'Changes',
+    when: inSession,
+    run: onSession((id) => showUndo(id, false)),
+  },
+  {
+    id: 'changes.redoTurn',
+    title: 'Redo the changes of the latest undone turn…',
+    category: 'Changes',
+    when: inSession,
+    run: onSession((id) => showUndo(id, true)),
   },
   {
     id: 'changes.split',

@@ -15,12 +15,13 @@ const keptMax = 500
 
 /** Replaced with every change of it, so that what is drawn from it notices. */
 let known: ReadonlyMap<string, LoadedDiff> = new Map()
-const waiting: { key: string; sessionId: string; changeId: string }[] = []
+const waiting: { key: string; sessionId: string; changeId: string; compared: boolean }[] = []
 const listeners = new Set<() => void>()
 let running = 0
 
-/** A change's content by hash: the same change with another after is asked for again. */
-const keyOf = (sessionId: string, { id, before, after }: ChangedFile) => `${sessionId} ${id} ${before} ${after}`
+/** A change's content by hash: the same change with another after is asked for again. `compared`: with the file as it is now. */
+const keyOf = (sessionId: string, { id, before, after }: ChangedFile, compared: boolean) =>
+  `${sessionId} ${id} ${before} ${after}${compared ? ' now' : ''}`
 
 function put(key: string, loaded: LoadedDiff): void {
   const next = new Map(known)
@@ -36,8 +37,10 @@ function pump(): void {
     const next = waiting.shift()
     if (!next) return
     running += 1
-    client()
-      .changes.diff({ sessionId: next.sessionId, changeId: next.changeId })
+    const { sessionId, changeId } = next
+    const { changes } = client()
+    const asked = next.compared ? changes.compare({ sessionId, changeId }) : changes.diff({ sessionId, changeId })
+    asked
       .then(
         (diff) => put(next.key, { state: 'ready', diff }),
         (thrown: unknown) => put(next.key, { state: 'failed', error: failure(thrown) }),
@@ -50,11 +53,12 @@ function pump(): void {
   }
 }
 
-export function loadDiff(sessionId: string, change: ChangedFile, again = false): void {
-  const key = keyOf(sessionId, change)
+export function loadDiff(sessionId: string, change: ChangedFile, { again = false, compared = false } = {}): void {
+  const key = keyOf(sessionId, change, compared)
   if (known.has(key) && !again) return
-  put(key, { state: 'loading' })
-  waiting.push({ key, sessionId, changeId: change.id })
+  // What is shown stays until the new answer is there.
+  if (known.get(key)?.state !== 'ready') put(key, { state: 'loading' })
+  waiting.push({ key, sessionId, changeId: change.id, compared })
   pump()
 }
 
@@ -65,8 +69,8 @@ function subscribe(listener: () => void): () => void {
 
 export type Diffs = ReadonlyMap<string, LoadedDiff>
 
-export function diffIn(diffs: Diffs, sessionId: string, change: ChangedFile): LoadedDiff | undefined {
-  return diffs.get(keyOf(sessionId, change))
+export function diffIn(diffs: Diffs, sessionId: string, change: ChangedFile, compared = false): LoadedDiff | undefined {
+  return diffs.get(keyOf(sessionId, change, compared))
 }
 
 /** Loads what is `wanted`; draws again as they come. */

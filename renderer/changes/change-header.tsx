@@ -1,4 +1,4 @@
-import { ChevronRight, FileSymlink, SquareTerminal } from 'lucide-react'
+import { Check, ChevronRight, FileSymlink, SquareTerminal, Undo2 } from 'lucide-react'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { openFile } from '../state/window-store.ts'
@@ -6,7 +6,9 @@ import { Badge } from '../ui/badge.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { toast } from '../ui/toast.tsx'
 import { loadDiff, type LoadedDiff } from './change-diffs.ts'
+import { isReviewed, keepChange, undoChange } from './review-actions.ts'
 
 const kinds: Record<ChangedFile['kind'], { letter: string; word: string; colour: string }> = {
   created: { letter: 'A', word: 'Created', colour: 'text-added' },
@@ -65,6 +67,41 @@ type ChangeHeaderProps = {
   /** There are lines to unfold. */
   hasLines: boolean
   onFold: (folded: boolean) => void
+  /** The diff is the one from the turn's end to now (F-910). */
+  compared: boolean
+  onCompare: (compared: boolean) => void
+}
+
+/** Counted anew where the lines are known: several edits of one file may have touched the same ones. */
+function countsOf({ added, removed }: ChangedFile, loaded: LoadedDiff | undefined) {
+  return loaded?.state === 'ready' ? { added: loaded.diff.added, removed: loaded.diff.removed } : { added, removed }
+}
+
+/** Keep or undo the whole file. */
+function FileReview({ sessionId, change }: { sessionId: string; change: ChangedFile }) {
+  const kept = isReviewed(change)
+  const path = shownText(change.path)
+  return (
+    <>
+      <IconButton
+        icon={Check}
+        label={kept ? `Open ${path} for review again` : `Keep all changes of ${path}`}
+        pressed={kept}
+        size="small"
+        onClick={() => void keepChange(sessionId, change.id, null, !kept)}
+      />
+      <IconButton
+        icon={Undo2}
+        label={`Undo all changes of ${path}`}
+        size="small"
+        onClick={() =>
+          void undoChange(sessionId, change.id, null).then((error) => {
+            if (error) toast.failed('Not undone', { detail: [error.message, error.hint].filter(Boolean).join(' ') })
+          })
+        }
+      />
+    </>
+  )
 }
 
 function noteOf(loaded: LoadedDiff | undefined): string | null {
@@ -84,6 +121,8 @@ export function ChangeHeader({
   folded,
   hasLines,
   onFold,
+  compared,
+  onCompare,
 }: ChangeHeaderProps) {
   const note = noteOf(loaded)
   const open = hasLines && !folded
@@ -109,7 +148,7 @@ export function ChangeHeader({
       {loaded?.state === 'failed' && (
         <button
           type="button"
-          onClick={() => loadDiff(sessionId, change, true)}
+          onClick={() => loadDiff(sessionId, change, { again: true })}
           title={loaded.error.message}
           className="shrink-0 rounded-4 px-4 text-11 text-failed underline"
         >
@@ -121,7 +160,22 @@ export function ChangeHeader({
           {shownText(note)}
         </span>
       )}
-      {loaded?.state === 'ready' && loaded.diff.changedSince && <Badge tone="needs">Changed since</Badge>}
+      {change.undone ? (
+        <Badge>Undone</Badge>
+      ) : (
+        (compared || (loaded?.state === 'ready' && loaded.diff.changedSince)) && (
+          <button
+            type="button"
+            aria-pressed={compared}
+            onClick={() => onCompare(!compared)}
+            title={compared ? 'Show what the turn changed' : 'Compare with the file as it is now'}
+            className="shrink-0 rounded-4"
+          >
+            <Badge tone="needs">{compared ? 'Compared with now' : 'Changed since'}</Badge>
+          </button>
+        )
+      )}
+      {change.uncertain && <Badge>Uncertain</Badge>}
       {change.by === 'command' && (
         <SquareTerminal
           size={12}
@@ -131,7 +185,8 @@ export function ChangeHeader({
           className="shrink-0 text-faint"
         />
       )}
-      <Counts added={change.added} removed={change.removed} />
+      <Counts {...countsOf(change, loaded)} />
+      {!change.undone && !compared && <FileReview sessionId={sessionId} change={change} />}
       {change.kind !== 'deleted' && (
         <IconButton
           icon={FileSymlink}

@@ -1,11 +1,12 @@
 /** The inspector's "Changes": what a turn, or the whole session, did to the workspace, as diffs to read (F-901 to F-911). */
-import { ArrowDown, ArrowUp, FileDiff, SlidersHorizontal } from 'lucide-react'
+import { ArrowDown, ArrowUp, FileDiff, Redo2, SlidersHorizontal, Undo2 } from 'lucide-react'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { provideTarget } from '../app/command-targets.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { useView } from '../state/session-store.ts'
+import { showDialog } from '../state/window-store.ts'
 import {
   DropdownMenu,
   DropdownMenuCheckItem,
@@ -18,13 +19,16 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Select } from '../ui/select.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { toast } from '../ui/toast.tsx'
 import { blockText } from './change-blocks.ts'
-import { diffIn, useDiffs } from './change-diffs.ts'
+import { diffIn, loadDiff, useDiffs } from './change-diffs.ts'
 import { ChangeHeader, Counts } from './change-header.tsx'
 import { type ChangeScope, filesInScope, latestChangedTurn, type ScopedFile, unfoldsItself } from './change-scope.ts'
 import { diffItem, diffOf } from './diff-items.ts'
 import type { DiffView } from './diff-view.tsx'
 import { FileOverview } from './file-overview.tsx'
+import { HunkBar } from './hunk-bar.tsx'
+import { keepChange, undoChange } from './review-actions.ts'
 
 const DiffViewPane = lazy(() => import('./diff-view.tsx'))
 const noChanges: ChangedFile[] = []
@@ -99,12 +103,17 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
     [shown, isFolded, folds],
   )
   const diffs = useDiffs(sessionId, wanted)
+  /** Changes shown against the file as it is now (F-910). */
+  const [compared, setCompared] = useState<ReadonlySet<string>>(new Set())
   const items = useMemo(
     () =>
-      shown.map((change) =>
-        diffItem(change, diffOf(change, diffIn(diffs, sessionId, change), hideWhitespace), isFolded(change)),
-      ),
-    [shown, diffs, sessionId, hideWhitespace, isFolded],
+      shown.map((change) => {
+        const isCompared = compared.has(change.id)
+        const loaded = diffIn(diffs, sessionId, change, isCompared)
+        const hunks = loaded?.state === 'ready' && !change.undone ? loaded.diff.hunks : []
+        return diffItem(change, diffOf(change, loaded, hideWhitespace, isCompared), isFolded(change), hunks)
+      }),
+    [shown, diffs, sessionId, hideWhitespace, isFolded, compared],
   )
   const byId = useMemo(() => new Map(shown.map((change) => [change.id, change])), [shown])
   const turnNumber = useMemo(() => new Map(turns.map((turn, index) => [turn.id, index + 1])), [turns])
@@ -117,6 +126,18 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
     const at = view.current?.step(direction)
     if (at) setSaid(`Change ${at.index + 1} of ${at.count}, ${at.path}: ${blockText(at.block)}`)
   }, [])
+  const decide = useCallback(
+    async (keep: boolean) => {
+      const at = view.current?.current()
+      if (!at) return setSaid('Go to a change first.')
+      if (keep) await keepChange(sessionId, at.changeId, at.hunkId, true)
+      const error = keep ? null : await undoChange(sessionId, at.changeId, at.hunkId)
+      if (error) return toast.failed('Not undone', { detail: [error.message, error.hint].filter(Boolean).join(' ') })
+      setSaid(keep ? 'Kept.' : 'Undone.')
+      if (keep) step(1)
+    },
+    [sessionId, step],
+  )
   const stepFile = useCallback((direction: 1 | -1) => {
     const path = view.current?.stepFile(direction)
     if (path) setSaid(path)
@@ -128,14 +149,24 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
         previous: () => step(-1),
         nextFile: () => stepFile(1),
         previousFile: () => stepFile(-1),
+        keep: () => void decide(true),
+        undo: () => void decide(false),
       }),
-    [step, stepFile],
+    [step, stepFile, decide],
   )
 
+  const undoable = useMemo(() => {
+    // Of what is shown, from its oldest turn on; once all of it is undone, the way forward.
+    const turnId =
+      scope === 'session' ? turns.find(({ id }) => shown.some((change) => change.turnId === id))?.id : shown[0]?.turnId
+    return turnId === undefined ? null : { turnId, redo: shown.every(({ undone }) => undone) }
+  }, [scope, turns, shown])
   const fold = (id: string, folded: boolean) => setFolds((before) => new Map(before).set(id, folded))
   return (
     <div ref={room} className="flex min-h-0 grow flex-col">
       <Toolbar
+        undoable={undoable}
+        onUndo={(turnId, redo) => showDialog({ kind: 'undo', sessionId, turnId, redo, andLater: scope === 'session' })}
         files={files}
         turns={turns}
         changes={changes}
@@ -171,6 +202,10 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
             items={items}
             style={style === 'auto' ? (width >= splitFromPx ? 'split' : 'unified') : style}
             wrap={wrap}
+            renderHunk={({ changeId, hunkId, line }) => {
+              const change = byId.get(changeId)
+              return change && <HunkBar sessionId={sessionId} change={change} hunkId={hunkId} line={line} />
+            }}
             renderHeader={(id) => {
               const change = byId.get(id)
               const item = items.find((one) => one.id === id)
@@ -180,7 +215,13 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
                   sessionId={sessionId}
                   workspace={workspace}
                   change={change}
-                  loaded={diffIn(diffs, sessionId, change)}
+                  loaded={diffIn(diffs, sessionId, change, compared.has(id))}
+                  compared={compared.has(id)}
+                  onCompare={(on) => {
+                    if (on) loadDiff(sessionId, change, { again: true, compared: true })
+                    fold(id, false)
+                    setCompared((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
+                  }}
                   turnLabel={repeated.has(change.path) ? `turn ${turnNumber.get(change.turnId) ?? '?'}` : undefined}
                   folded={isFolded(change)}
                   hasLines={item.fileDiff.hunks.length > 0}
@@ -209,9 +250,11 @@ function useWidth(element: React.RefObject<HTMLElement | null>): number {
 type ToolbarProps = Pick<ReviewProps, 'files' | 'turns' | 'changes' | 'scope' | 'onScope'> & {
   onStep: (direction: 1 | -1) => void
   onFoldAll: (folded: boolean) => void
+  undoable: { turnId: string; redo: boolean } | null
+  onUndo: (turnId: string, redo: boolean) => void
 }
 
-function Toolbar({ files, turns, changes, scope, onScope, onStep, onFoldAll }: ToolbarProps) {
+function Toolbar({ undoable, onUndo, files, turns, changes, scope, onScope, onStep, onFoldAll }: ToolbarProps) {
   const nextKeys = useCommandKeys('changes.next')
   const previousKeys = useCommandKeys('changes.previous')
   const style = usePreference('changes.style')
@@ -241,6 +284,14 @@ function Toolbar({ files, turns, changes, scope, onScope, onStep, onFoldAll }: T
       <span className="figures text-11 text-faint">{files.length === 1 ? '1 file' : `${files.length} files`}</span>
       <Counts added={total('added')} removed={total('removed')} />
       <span className="grow" />
+      {undoable && (
+        <IconButton
+          icon={undoable.redo ? Redo2 : Undo2}
+          label={undoable.redo ? 'Redo these changes…' : 'Undo these changes…'}
+          size="small"
+          onClick={() => onUndo(undoable.turnId, undoable.redo)}
+        />
+      )}
       <IconButton icon={ArrowUp} label="Previous change" keys={previousKeys} size="small" onClick={() => onStep(-1)} />
       <IconButton icon={ArrowDown} label="Next change" keys={nextKeys} size="small" onClick={() => onStep(1)} />
       <DropdownMenu

@@ -1,10 +1,10 @@
 /** Every file's diff in one virtualised view. Loaded lazily: it brings the highlighter with it. */
-import type { CodeViewDiffItem } from '@pierre/diffs'
 import { CodeView, type CodeViewHandle, WorkerPoolContextProvider, useWorkerPool } from '@pierre/diffs/react'
 import { type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import { useZoom } from '../app/appearance.ts'
 import { useShownTheme } from '../app/theme.ts'
 import { type ChangeBlock, changeBlocks } from './change-blocks.ts'
+import type { DiffItem, HunkMark } from './diff-items.ts'
 import { diffTheme, diffTokens, highlighterOptions, poolOptions } from './diff-theme.ts'
 
 export interface DiffView {
@@ -12,13 +12,16 @@ export interface DiffView {
   step(direction: 1 | -1): { path: string; block: ChangeBlock; index: number; count: number } | null
   stepFile(direction: 1 | -1): string | null
   showFile(id: string): void
+  /** The hunk the last step went to; null before one. */
+  current(): { changeId: string; hunkId: string } | null
 }
 
 type DiffViewProps = {
-  items: readonly CodeViewDiffItem[]
+  items: readonly DiffItem[]
   style: 'unified' | 'split'
   wrap: boolean
   renderHeader: (id: string) => ReactNode
+  renderHunk: (mark: HunkMark) => ReactNode
   ref?: Ref<DiffView>
 }
 
@@ -36,11 +39,11 @@ function keyboardScrolls(node: HTMLElement): void {
   for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-code]') ?? []) code.tabIndex = 0
 }
 
-function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
+function Diffs({ items, style, wrap, renderHeader, renderHunk, ref }: DiffViewProps) {
   const shown = useShownTheme()
   const zoom = useZoom()
   const pool = useWorkerPool()
-  const view = useRef<CodeViewHandle<undefined, undefined>>(null)
+  const view = useRef<CodeViewHandle<HunkMark, undefined>>(null)
   const place = useRef<{ id: string; index: number } | null>(null)
   const theme = useMemo(() => diffTheme(shown), [shown])
 
@@ -56,7 +59,7 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
 
   useImperativeHandle(ref, () => {
     const visible = () => items.filter(({ collapsed }) => !collapsed)
-    const fileAt = (direction: 1 | -1): CodeViewDiffItem | undefined => {
+    const fileAt = (direction: 1 | -1): DiffItem | undefined => {
       const at = items.findIndex(({ id }) => id === place.current?.id)
       return items[at < 0 ? (direction === 1 ? 0 : items.length - 1) : (at + direction + items.length) % items.length]
     }
@@ -82,6 +85,14 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
         place.current = { id: next.id, index: -1 }
         view.current?.scrollTo({ type: 'item', id: next.id, align: 'start' })
         return next.fileDiff.name
+      },
+      current() {
+        const item = items.find(({ id }) => id === place.current?.id)
+        const block = item && place.current ? changeBlocks(item.fileDiff)[place.current.index] : undefined
+        if (!item || !block) return null
+        // The bar of a hunk stands at or below each of its blocks.
+        const mark = item.annotations?.find(({ side, lineNumber }) => side === block.side && lineNumber >= block.to)
+        return mark ? mark.metadata : null
       },
       showFile(id) {
         place.current = { id, index: -1 }
@@ -113,6 +124,7 @@ function Diffs({ items, style, wrap, renderHeader, ref }: DiffViewProps) {
         itemMetrics: { lineHeight: 20 * zoom, diffHeaderHeight: 32 * zoom },
       }}
       renderCustomHeader={(item) => renderHeader(item.id)}
+      renderAnnotation={(...[annotation]) => renderHunk(annotation.metadata)}
     />
   )
 }

@@ -1,6 +1,7 @@
 /** What each slash command does. Refusals come back as a remark above the text, which stays as it was typed. */
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { approvalModes } from '../app/approval-modes.ts'
+import { showUndo } from '../changes/show-undo.ts'
 import { findModel, modelName } from '../models/model-label.ts'
 import { archiveSession, deleteSession, exportSession, pinSession, renameSession } from '../sessions/session-actions.ts'
 import { openSession } from '../state/session-store.ts'
@@ -68,6 +69,10 @@ export async function runSlash(
       if (header.recovery?.status === 'awaiting') await controller.continueRecovery(header.recovery.recoveryId)
       else await controller.continueTurn(last.id)
       return null
+    case 'undo':
+      return showUndo(sessionId, false) ? null : 'No turn here has changes to undo.'
+    case 'redo':
+      return showUndo(sessionId, true) ? null : 'No turn here was undone.'
     case 'rename':
       if (argument === '') useWindow.setState({ renaming: { sessionId, place: 'title' } })
       else await renameSession(sessionId, argument)

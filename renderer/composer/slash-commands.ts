@@ -18,6 +18,8 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'mode', kind: 'side', argument: '[mode]', help: 'Choose what needs your approval' },
   { name: 'retry', kind: 'turn', help: 'Try the last message again' },
   { name: 'continue', kind: 'turn', help: 'Go on from an unfinished end' },
+  { name: 'undo', kind: 'turn', help: 'Undo the file changes of the last turn' },
+  { name: 'redo', kind: 'turn', help: 'Bring undone file changes forward again' },
   { name: 'rename', kind: 'side', argument: '[title]', help: 'Rename the session' },
   { name: 'pin', kind: 'side', help: 'Pin or unpin the session' },
   { name: 'archive', kind: 'side', help: 'Archive the session' },

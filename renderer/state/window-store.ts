@@ -15,6 +15,7 @@ type OpenDialog =
   | { kind: 'shortcuts' }
   | { kind: 'models'; of?: 'session' | 'default' }
   | { kind: 'connect' }
+  | { kind: 'undo'; sessionId: string; turnId: string; redo: boolean; andLater?: boolean }
   | { kind: 'folder'; purpose: 'open' | 'locate'; missing?: string }
 
 /** A question put before something happens; the promise settles with the answer. */

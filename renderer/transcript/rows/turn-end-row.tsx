@@ -6,12 +6,14 @@ import {
   FileDiff,
   type LucideIcon,
   Play,
+  Redo2,
   RotateCw,
+  Undo2,
 } from 'lucide-react'
 import type { Turn } from '../../../preload/contract/session.ts'
 import { attempt } from '../../app/attempt.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
-import { showInspector } from '../../state/window-store.ts'
+import { showDialog, showInspector } from '../../state/window-store.ts'
 import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
@@ -44,6 +46,7 @@ export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'tur
   const { input, output, total, cost } = turn.usage
   const tokens = total ?? (input !== null || output !== null ? (input ?? 0) + (output ?? 0) : null)
   const files = new Set(changes.map((file) => file.path)).size
+  const isUndone = files > 0 && changes.every(({ undone }) => undone)
   const sum = (of: 'added' | 'removed') => changes.reduce((all, file) => all + (file[of] ?? 0), 0)
   return (
     <div className="group/end mt-4 mb-8 flex min-h-28 flex-wrap items-center gap-x-8 gap-y-2 text-11 text-faint">
@@ -83,6 +86,21 @@ export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'tur
           <FileDiff size={13} strokeWidth={1.75} aria-hidden />
           {counted(files, 'file')} changed
           <Counts added={sum('added')} removed={sum('removed')} />
+        </Button>
+      )}
+      {files > 0 && idle && (
+        <Button
+          size="small"
+          variant="ghost"
+          className="-mx-4 h-24"
+          onClick={() => showDialog({ kind: 'undo', sessionId, turnId: turn.id, redo: isUndone })}
+        >
+          {isUndone ? (
+            <Redo2 size={13} strokeWidth={1.75} aria-hidden />
+          ) : (
+            <Undo2 size={13} strokeWidth={1.75} aria-hidden />
+          )}
+          {isUndone ? 'Redo changes' : 'Undo changes'}
         </Button>
       )}
       {newest && idle && (

@@ -1,0 +1,163 @@
+/** What an undo or redo of a turn would do to each file, before it does it (K-12, F-1008). */
+import { useEffect, useState } from 'react'
+import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { UndoPlan } from '../../preload/contract/routes.ts'
+import type { Turn } from '../../preload/contract/session.ts'
+import { failure } from '../state/link.ts'
+import { useView } from '../state/session-store.ts'
+import { showDialog } from '../state/window-store.ts'
+import { counted } from '../transcript/amounts.ts'
+import { Button } from '../ui/button.tsx'
+import { Checkbox } from '../ui/checkbox.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Skeleton } from '../ui/skeleton.tsx'
+import { toast } from '../ui/toast.tsx'
+import { PathText } from './change-header.tsx'
+import { applyUndo, previewUndo } from './review-actions.ts'
+
+type Planned = UndoPlan['files'][number]
+const noTurns: Turn[] = []
+
+const acts = { restore: 'is set back', create: 'comes back', delete: 'is deleted' } as const
+const redoActs = { restore: 'is brought forward', create: 'comes back', delete: 'is deleted' } as const
+
+type UndoDialogProps = { sessionId: string; turnId: string; redo: boolean; andLater?: boolean | undefined }
+
+export function UndoDialog({ sessionId, turnId, redo, andLater: alsoLater = false }: UndoDialogProps) {
+  const turns = useView(sessionId, (view) => view.turns, noTurns)
+  const later = turns.length - 1 - turns.findIndex(({ id }) => id === turnId)
+  const [andLater, setAndLater] = useState(alsoLater)
+  const [planned, setPlanned] = useState<{ plan: UndoPlan; andLater: boolean } | null>(null)
+  const [error, setError] = useState<ErrorBody | null>(null)
+  const [force, setForce] = useState<ReadonlySet<string>>(new Set())
+  const [busy, setBusy] = useState(false)
+
+  useEffect(() => {
+    const ended = new AbortController()
+    previewUndo({ sessionId, turnId, andLater, redo }, ended.signal).then(
+      (plan) => setPlanned({ plan, andLater }),
+      (thrown: unknown) => {
+        if (!ended.signal.aborted) setError(failure(thrown))
+      },
+    )
+    return () => ended.abort()
+  }, [sessionId, turnId, andLater, redo])
+
+  const plan = planned?.andLater === andLater ? planned.plan : null
+  const files = plan?.files ?? []
+  const written = files.filter(({ state, path }) => state === 'ready' || (state === 'conflict' && force.has(path)))
+  const verb = redo ? 'Redo' : 'Undo'
+
+  async function apply() {
+    setBusy(true)
+    setError(null)
+    try {
+      await applyUndo({ sessionId, turnId, andLater, redo }, [...force])
+      showDialog(null)
+      toast.done(`${counted(written.length, 'file')} ${redo ? 'brought forward' : 'set back'}`, {
+        action: redo ? undefined : { label: 'Redo', onSelect: () => void applyAgain() },
+      })
+    } catch (thrown) {
+      setError(failure(thrown))
+      setBusy(false)
+    }
+  }
+  async function applyAgain() {
+    try {
+      await applyUndo({ sessionId, turnId, andLater, redo: true }, [])
+    } catch (thrown) {
+      toast.failed('Could not redo', { detail: failure(thrown).message })
+    }
+  }
+
+  return (
+    <Dialog
+      open
+      onOpenChange={() => showDialog(null)}
+      title={redo ? 'Redo the changes of this turn' : 'Undo the changes of this turn'}
+      description="Only the files listed here are touched. The conversation stays as it is."
+      footer={
+        <>
+          <Button variant="ghost" onClick={() => showDialog(null)}>
+            Cancel
+          </Button>
+          <Button variant="primary" busy={busy} disabled={written.length === 0} onClick={() => void apply()}>
+            {verb} {counted(written.length, 'file')}
+          </Button>
+        </>
+      }
+    >
+      {later > 0 && (
+        <Checkbox
+          label={`And of the ${counted(later, 'turn')} after it`}
+          checked={andLater}
+          onChange={setAndLater}
+          className="mb-8"
+        />
+      )}
+      {error && (
+        <p role="alert" className="mb-8 rounded-6 bg-failed-soft px-8 py-6 text-12">
+          {[error.message, error.hint].filter(Boolean).join(' ')}
+        </p>
+      )}
+      {!plan && !error && <Skeleton label="Looking at the files" lines={[0.8, 0.6]} />}
+      {plan && files.length === 0 && <p className="text-12 text-muted">There is nothing to {verb.toLowerCase()}.</p>}
+      <ul aria-label="Files" className="max-h-320 overflow-y-auto [scrollbar-width:thin]">
+        {files.map((file) => (
+          <Row
+            key={file.path}
+            file={file}
+            redo={redo}
+            forced={force.has(file.path)}
+            onForce={(on) => setForce((before) => withOrWithout(before, file.path, on))}
+          />
+        ))}
+      </ul>
+    </Dialog>
+  )
+}
+
+function Row({
+  file,
+  redo,
+  forced,
+  onForce,
+}: {
+  file: Planned
+  redo: boolean
+  forced: boolean
+  onForce: (on: boolean) => void
+}) {
+  const { path, act, state } = file
+  return (
+    <li className="border-b border-line py-4 last:border-0">
+      <div className="flex items-center gap-8">
+        <PathText path={path} className="grow" />
+        <span className={state === 'conflict' ? 'shrink-0 text-11 text-needs' : 'shrink-0 text-11 text-muted'}>
+          {state === 'ready'
+            ? (redo ? redoActs : acts)[act]
+            : state === 'same'
+              ? 'is so already'
+              : state === 'lost'
+                ? 'its old content is gone'
+                : 'changed since'}
+        </span>
+      </div>
+      {state === 'conflict' && (
+        <Checkbox
+          label={redo ? 'Use the version of the turn all the same' : 'Use the old version all the same'}
+          checked={forced}
+          onChange={onForce}
+          className="text-12 text-muted"
+        />
+      )}
+    </li>
+  )
+}
+
+function withOrWithout(set: ReadonlySet<string>, one: string, on: boolean): ReadonlySet<string> {
+  const next = new Set(set)
+  if (on) next.add(one)
+  else next.delete(one)
+  return next
+}
