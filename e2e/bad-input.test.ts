@@ -7,10 +7,13 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Lab, readError, readRun, type Ended } from './lab.ts'
 import { mending, task } from './mending.ts'
 import { messagesOf, type Step } from './model-server/script.ts'
+
+// Several processes each; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 90_000 })
 
 const exec = promisify(execFile)
 const root = resolve(import.meta.dirname, '..')

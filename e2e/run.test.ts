@@ -2,11 +2,14 @@
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { StoredEvent } from '../preload/contract/events.ts'
 import { Lab, readError, readRun, type Ran, type SampleWorkspace } from './lab.ts'
 import { faults, mending, task } from './mending.ts'
 import { messagesOf } from './model-server/script.ts'
+
+// Several processes each; on a busy machine they take their time.
+vi.setConfig({ testTimeout: 90_000 })
 
 function settled({ events }: Ran): Extract<StoredEvent, { type: 'turn.settled' }> {
   const last = events.at(-1)

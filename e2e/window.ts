@@ -74,30 +74,47 @@ export class LatheWindow {
   }
 }
 
+export type DeskOptions = LabOptions & {
+  /** What is served instead of the lab's own workspace; null for a host without a folder. */
+  folder?: (lab: Lab) => Promise<string | null>
+}
+
 /** A lab, the host that serves it, and the windows before it. */
 export class Desk {
   readonly lab: Lab
+  /** The first window. */
   readonly window: LatheWindow
   #host: LatheProcess
   #url: string
+  readonly #args: string[]
   readonly #context: BrowserContext
 
-  private constructor(lab: Lab, host: LatheProcess, url: string, context: BrowserContext, page: Page) {
+  private constructor(
+    lab: Lab,
+    args: string[],
+    host: LatheProcess,
+    url: string,
+    context: BrowserContext,
+    window: LatheWindow,
+  ) {
     this.lab = lab
+    this.#args = args
     this.#host = host
     this.#url = url
     this.#context = context
-    this.window = new LatheWindow(page)
+    this.window = window
   }
 
-  static async open(context: BrowserContext, options: LabOptions = {}): Promise<Desk> {
+  static async open(context: BrowserContext, options: DeskOptions = {}): Promise<Desk> {
     const lab = await Lab.open(options)
     try {
-      const host = lab.start(['serve', '--json', '--workspace', lab.workspace])
+      const folder = options.folder ? await options.folder(lab) : lab.workspace
+      const args = ['serve', '--json', ...(folder === null ? [] : ['--workspace', folder])]
+      const host = lab.start(args)
       const url = await addressOf(host)
-      const desk = new Desk(lab, host, url, context, await context.newPage())
-      await desk.window.page.goto(url)
-      return desk
+      const window = new LatheWindow(await context.newPage())
+      await window.page.goto(url)
+      return new Desk(lab, args, host, url, context, window)
     } catch (error) {
       await lab[Symbol.asyncDispose]()
       throw error
@@ -120,7 +137,7 @@ export class Desk {
   /** Serves the same data folder on the same port again. The address is new: so is its token (Z-171). */
   async serveAgain(): Promise<string> {
     const { port } = new URL(this.#url)
-    this.#host = this.lab.start(['serve', '--json', '--port', port, '--workspace', this.lab.workspace])
+    this.#host = this.lab.start([...this.#args, '--port', port])
     this.#url = await addressOf(this.#host)
     return this.#url
   }
@@ -150,7 +167,7 @@ function watch(context: BrowserContext): string[] {
   return faults
 }
 
-export const test = base.extend<{ open: (options?: LabOptions) => Promise<Desk> }>({
+export const test = base.extend<{ open: (options?: DeskOptions) => Promise<Desk> }>({
   open: async ({ browser, contextOptions }, use) => {
     const desks: Desk[] = []
     const watched: string[][] = []

@@ -1,0 +1,108 @@
+/** The desktop application on the stand-in, driven as a person does: its windows by Playwright, the rest by its acts. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { join, resolve } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright'
+import { findBrowser, sandboxArguments } from '../../scripts/browser.ts'
+import type { NativeState, WindowRecord } from './state.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+/** Longer than any healthy start, act or end takes on a busy machine; what it cuts off is a hang. */
+const hangMs = 40_000
+
+export class DesktopApp {
+  readonly process: ChildProcess
+  /** The exit code, once it has ended. */
+  readonly ended: Promise<number | null>
+  output = ''
+  #asked = 0
+  readonly #waiting = new Map<number, { resolve(result: never): void; reject(error: Error): void }>()
+  #browser: Browser | null = null
+
+  private constructor(child: ChildProcess) {
+    this.process = child
+    this.ended = new Promise((done) => child.once('close', done))
+    for (const stream of [child.stdout, child.stderr])
+      stream!.setEncoding('utf8').on('data', (text: string) => (this.output += text))
+    child.on('message', ({ id, result, error }: { id: number; result: never; error?: string }) => {
+      const waiting = this.#waiting.get(id)
+      this.#waiting.delete(id)
+      if (error === undefined) waiting?.resolve(result)
+      else waiting?.reject(new Error(error))
+    })
+    void this.ended.then((code) => {
+      for (const { reject } of this.#waiting.values()) reject(new Error(`It ended with ${code}.\n${this.output}`))
+    })
+  }
+
+  /** Starts the built main bundle; `cwd` is where the person started it. */
+  static async start(options: { env: NodeJS.ProcessEnv; cwd: string; args?: string[] }): Promise<DesktopApp> {
+    const browser = await findBrowser()
+    if (!browser) throw new Error('The stand-in needs a Chromium; see scripts/browser.ts.')
+    const child = spawn(
+      process.execPath,
+      ['--import', join(import.meta.dirname, 'register.ts'), join(root, 'out/main/main.js'), ...(options.args ?? [])],
+      {
+        cwd: options.cwd,
+        env: { ...options.env, STAND_IN_BROWSER: browser, STAND_IN_BROWSER_ARGS: sandboxArguments().join(' ') },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      },
+    )
+    return new DesktopApp(child)
+  }
+
+  act<Result = null>(act: string, input: unknown = null): Promise<Result> {
+    const id = ++this.#asked
+    return new Promise<Result>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${act} hung.\n${this.output}`)), hangMs)
+      this.#waiting.set(id, {
+        resolve: (result) => (clearTimeout(timer), resolve(result)),
+        reject: (error) => (clearTimeout(timer), reject(error)),
+      })
+      if (this.process.connected) this.process.send({ id, act, input })
+      else reject(new Error(`It is not running.\n${this.output}`))
+    })
+  }
+
+  async state(): Promise<NativeState> {
+    const [state, windows] = await Promise.all([this.act<NativeState>('state'), this.act<WindowRecord[]>('windows')])
+    return { ...state, windows }
+  }
+
+  /** The state once it is as asked for. */
+  async until(what: string, holds: (state: NativeState) => boolean): Promise<NativeState> {
+    for (const end = Date.now() + hangMs; ; await new Promise((done) => setTimeout(done, 50))) {
+      const state = await this.state()
+      if (holds(state)) return state
+      if (Date.now() > end) throw new Error(`Never ${what}: ${JSON.stringify(state, null, 1)}\n${this.output}`)
+    }
+  }
+
+  /** The page of a window, connected to anew, since one that crashed is lost to an old connection. */
+  async page(window: number): Promise<Page> {
+    const state = await this.until('ready', ({ windows }) => windows.some(({ id, url }) => id === window && url !== ''))
+    await this.#browser?.close().catch(() => {})
+    this.#browser = await chromium.connectOverCDP(state.endpoint)
+    const target = await this.act<string>('window.target', window)
+    const context = this.#browser.contexts()[0]!
+    for (const page of context.pages()) {
+      const session = await context.newCDPSession(page)
+      const { targetInfo } = await session.send('Target.getTargetInfo')
+      await session.detach()
+      if (targetInfo.targetId === target) return page
+    }
+    throw new Error(`Window ${window} has no page.`)
+  }
+
+  /** The pages of all windows, oldest first, over one connection. */
+  async firstPage(): Promise<Page> {
+    const { windows } = await this.until('showing a window', ({ windows: all }) => all.some(({ shown }) => shown))
+    return this.page(windows[0]!.id)
+  }
+
+  /** Ends it without asking. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser?.close().catch(() => {})
+    this.process.kill('SIGKILL')
+    await this.ended
+  }
+}

@@ -1,0 +1,187 @@
+/** What the shell refuses, each as a hostile page or frame would try it (security.md 11). */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from './desktop.ts'
+
+test('Z-150 Z-155 the page has one frozen object, and nothing of Node or of the preload script’s world', async ({
+  open,
+}) => {
+  const { page } = await (await open()).window()
+  const found = await page.evaluate(() => {
+    const names = ['require', 'process', 'module', 'Buffer', 'ipcRenderer', 'electron', 'standIn', 'global']
+    const bridge = window.lathe!
+    return {
+      there: names.filter((name) => name in window),
+      members: Object.keys(bridge),
+      frozen: Object.isFrozen(bridge),
+      replaced:
+        Reflect.set(window, 'lathe', {}) ||
+        Reflect.set(bridge, 'connect', null) ||
+        Reflect.deleteProperty(window, 'lathe'),
+    }
+  })
+  expect(found).toEqual({ there: [], members: ['connect', 'pathForFile'], frozen: true, replaced: false })
+})
+
+test('Z-151 Z-152 the scheme serves listed files only, each under the policy', async ({ open }) => {
+  const { page } = await (await open()).window()
+  const answers = await page.evaluate(async () => {
+    const paths = [
+      '/',
+      '/index.html',
+      '/../package.json',
+      '/%2e%2e/main/main.js',
+      '/assets/',
+      '/nothing.js',
+      '/etc/passwd',
+    ]
+    const all = await Promise.all(paths.map((path) => fetch(path)))
+    const posted = await fetch('/', { method: 'POST' })
+    return {
+      statuses: all.map(({ status }) => status),
+      policies: new Set(all.map(({ headers }) => headers.get('content-security-policy'))).size,
+      policy: all[0]!.headers.get('content-security-policy'),
+      posted: posted.status,
+    }
+  })
+  expect(answers).toMatchObject({ statuses: [200, 200, 404, 404, 404, 404, 404], policies: 1, posted: 403 })
+  expect(answers.policy).toContain("default-src 'none'")
+  expect(answers.policy).not.toContain('unsafe-eval')
+  const refused = await page.evaluate(() => {
+    try {
+      // oxlint-disable-next-line no-new-func, no-implied-eval -- That it is refused is what is tested.
+      return new Function('return 1')()
+    } catch (error) {
+      return (error as Error).name
+    }
+  })
+  expect(refused).toBe('EvalError')
+})
+
+test('Z-153 navigation, new windows and strangers’ downloads are refused; the page stays', async ({ open }) => {
+  const desktop = await open()
+  const { page } = await desktop.window()
+  const { app } = desktop
+  const before = (await app.state()).windows[0]!.url
+  await page.evaluate(() => {
+    location.assign('http://127.0.0.1:9/elsewhere')
+  })
+  await app.until('refused', ({ refused }) => refused.includes('navigate http://127.0.0.1:9/elsewhere'))
+  await page.evaluate(() => {
+    location.assign('/assets/other.html')
+  })
+  await app.until('refused', ({ refused }) => refused.includes('navigate app://lathe/assets/other.html'))
+  await page.evaluate(() => void window.open('http://127.0.0.1:9/popup'))
+  await app.until('refused', ({ refused }) => refused.some((one) => one.startsWith('open ')))
+  await page.evaluate(() => {
+    const link = document.createElement('a')
+    link.href = 'data:application/zip;base64,UEsFBg=='
+    link.download = 'x.zip'
+    link.click()
+  })
+  const { refused, saved, windows } = await app.until('refused', (state) =>
+    state.refused.some((one) => one.startsWith('download data:')),
+  )
+  expect({ saved, windows: windows.map(({ url }) => url) }).toEqual({ saved: [], windows: [before] })
+  expect(refused.filter((one) => one.startsWith('navigate'))).toHaveLength(2)
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible()
+})
+
+test('Z-154 permissions are denied but for writing the clipboard and notifications', async ({ open }) => {
+  const desktop = await open()
+  const { page } = await desktop.window()
+  const found = await page.evaluate(async () => {
+    const state = async (name: string) => (await navigator.permissions.query({ name: name as PermissionName })).state
+    const media = await navigator.mediaDevices.getUserMedia({ video: true }).catch((error: Error) => error.name)
+    const screen = await navigator.mediaDevices.getDisplayMedia().catch((error: Error) => error.name)
+    return {
+      states: await Promise.all(
+        ['clipboard-write', 'notifications', 'clipboard-read', 'geolocation', 'camera'].map(state),
+      ),
+      media: typeof media === 'string',
+      screen: typeof screen === 'string',
+    }
+  })
+  expect(found).toEqual({ states: ['granted', 'granted', 'denied', 'denied', 'denied'], media: true, screen: true })
+})
+
+test('Z-155 ZA-29 a frame that is not our page’s own gets no port', async ({ open }) => {
+  const desktop = await open()
+  const { app } = desktop
+  await desktop.window()
+  const [{ id }] = (await app.state()).windows as [{ id: number }]
+  const forged = (url: string | null, main: boolean) =>
+    app.act<number>('ipc.forge', { id, channel: 'lathe:connect', url, main })
+  expect(await forged('app://lathe/', false)).toBe(0)
+  expect(await forged('https://example.com/', true)).toBe(0)
+  expect(await forged('app://lathe.example/', true)).toBe(0)
+  expect(await forged(null, true)).toBe(0)
+  expect(await forged('app://lathe/', true)).toBe(1)
+})
+
+test('Z-156 a request that breaks the contract is refused, and twenty of them close the port', async ({ open }) => {
+  const desktop = await open()
+  const { page } = await desktop.window()
+  const found = await page.evaluate(async () => {
+    const port = await new Promise<MessagePort>((resolve) => {
+      addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
+      window.lathe!.connect()
+    })
+    const heard: string[] = []
+    const closed = new Promise<true>((resolve) => port.addEventListener('close', () => resolve(true)))
+    port.addEventListener('message', ({ data }) => heard.push(String(data)))
+    port.start()
+    port.postMessage('{"i":"1","p":{"u":"/host/nothing"}}')
+    for (let bad = 0; bad < 25; bad++) port.postMessage('nonsense')
+    return { closed: await closed, refused: heard.some((text) => text.includes('request.invalid')) }
+  })
+  expect(found).toEqual({ closed: true, refused: true })
+})
+
+test('Z-196 an address opens outside only when a person confirmed its host; other schemes never', async ({ open }) => {
+  const desktop = await open({
+    script: [{ emit: [{ text: '[site](https://example.com/a) [file](file:///etc/passwd)' }] }],
+  })
+  const { app } = desktop
+  const window = await desktop.begun()
+  await window.send('Give me links')
+  await window.settled('completed')
+  await window.transcript
+    .getByRole('link', { name: /site/ })
+    .or(window.transcript.getByRole('button', { name: /site/ }))
+    .first()
+    .click()
+  await window.page.getByRole('button', { name: 'Open link' }).click()
+  const { dialogs } = await app.until('asked', (state) => state.dialogs.length === 1)
+  expect(dialogs[0]!.options).toMatchObject({ detail: 'https://example.com/a', defaultId: 1 })
+  expect((await app.state()).openedOutside).toEqual([])
+  await app.act('dialog.answer', { id: dialogs[0]!.id, answer: { response: 0 } })
+  expect((await app.until('opened', (state) => state.openedOutside.length > 0)).openedOutside).toEqual([
+    'https://example.com/a',
+  ])
+})
+
+test('Z-111 a keychain that only pretends gets no key: it lies in a file for this user alone', async ({ open }) => {
+  const desktop = await open({ env: { STAND_IN_KEYCHAIN: 'basic_text' } })
+  const window = await desktop.window()
+  const { page } = window
+  const stored = await page.evaluate(async () => {
+    const port = await new Promise<MessagePort>((resolve) => {
+      addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
+      window.lathe!.connect()
+    })
+    const answer = new Promise<string>((resolve) =>
+      port.addEventListener('message', ({ data }) => resolve(String(data))),
+    )
+    port.start()
+    port.postMessage(
+      JSON.stringify({
+        i: '1',
+        p: { u: '/models/setKey', b: { json: { requestId: 'r1', provider: 'lab', key: 'sk-secret-value' } } },
+      }),
+    )
+    return answer
+  })
+  expect(stored).toContain('"storedIn":"file"')
+  expect(await readFile(join(desktop.lab.home, 'secrets.json'), 'utf8')).toContain('sk-secret-value')
+})

@@ -1,0 +1,233 @@
+/** The desktop application as a person meets it: windows, menus, tray, notifications, links, quitting, crashes. */
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, labels, test } from './desktop.ts'
+import { faults, mending, task } from './mending.ts'
+
+test('SA-1 a task is typed, approved, and done on disk, in a folder opened with Lathe', async ({ open }) => {
+  const desktop = await open({ script: mending('ms') })
+  const { lab, app } = desktop
+  const window = await desktop.begun()
+  expect(lab.asked()).toEqual([])
+  await window.send(task)
+  await expect(window.approval).toContainText('return n * h;')
+  expect(await lab.read('index.js')).toContain(faults.ms.broken)
+  expect(
+    labels((await app.until('running', ({ tray }) => labels(tray!.menu).includes('Running'))).tray!.menu),
+  ).toHaveLength(4)
+  await window.approval.getByRole('button', { name: 'Allow once' }).click()
+  await expect(window.approval).toContainText('--test')
+  await window.approval.getByRole('button', { name: 'Allow once' }).click()
+  await window.settled('completed')
+  expect(await lab.testsPass()).toBe(true)
+  const { sandboxed, dialogs, badge } = await app.until('idle', ({ tray }) =>
+    labels(tray!.menu).includes('Nothing is running'),
+  )
+  expect({ sandboxed, dialogs, badge }).toEqual({ sandboxed: true, dialogs: [], badge: 0 })
+})
+
+test('S-121 reload, a second window and the next start show what each window showed', async ({ open }) => {
+  const desktop = await open({ script: [{ repeat: 'always', emit: [{ text: 'An answer.' }] }] })
+  const { app } = desktop
+  const window = await desktop.begun()
+  await window.send('First')
+  await window.settled('completed')
+  const [first] = (await app.state()).windows
+  expect(first!.url).toMatch(/^app:\/\/lathe\/#session=/)
+
+  await app.act('menu.choose', ['View', 'reload'])
+  await expect(window.entry('Answer')).toContainText('An answer.')
+
+  await app.act('menu.choose', ['File', 'New window'])
+  const { windows } = await app.until('two windows', (state) => state.windows.length === 2)
+  await app.act('window.focus', windows[1]!.id)
+  const second = await desktop.window(windows[1]!.id)
+  await expect(second.entry('Answer')).toContainText('An answer.')
+  await second.newSession()
+  await second.send('Second')
+  await second.settled('completed')
+
+  const before = (await app.state()).windows.map(({ url }) => url)
+  expect(new Set(before).size).toBe(2)
+  await app.act('window.move', { id: windows[1]!.id, bounds: { x: 10, y: 20, width: 900, height: 700 } })
+  await app.act('app.quit')
+  expect(await app.ended).toBe(0)
+
+  desktop.app = await desktop.startAgain()
+  const again = await desktop.app.until(
+    'restored',
+    (state) => state.windows.filter(({ url }) => url !== '').length === 2,
+  )
+  expect(again.windows.map(({ url }) => url).sort()).toEqual(before.toSorted())
+  expect(again.windows.map(({ bounds }) => bounds)).toContainEqual({ x: 10, y: 20, width: 900, height: 700 })
+})
+
+test('S-134 a second start for the same data folder hands its folder to the first and ends', async ({ open }) => {
+  const desktop = await open()
+  await desktop.begun()
+  const folder = join(desktop.lab.folder, 'another')
+  await desktop.lab.git('worktree', 'add', '--quiet', folder)
+  const second = await desktop.startAgain(folder)
+  expect(await second.ended).toBe(0)
+  const window = await desktop.window()
+  await expect(window.page.getByText('another').first()).toBeVisible()
+  expect((await desktop.app.state()).windows).toHaveLength(1)
+})
+
+test('S-122 Z-159 a link prefills after a question, shows, and never sends', async ({ open }) => {
+  const desktop = await open()
+  const { lab, app } = desktop
+  const window = await desktop.begun()
+  const folder = join(lab.folder, 'linked')
+  await lab.git('worktree', 'add', '--quiet', folder)
+  await app.act('app.openUrl', `lathe://new?workspace=${encodeURIComponent(folder)}&prompt=rm%20-rf%20%2F`)
+  const question = window.page.getByRole('alertdialog')
+  await expect(question).toContainText(folder)
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await expect(window.message).toHaveValue('')
+
+  await app.act('app.openUrl', `lathe://new?workspace=${encodeURIComponent(folder)}&prompt=rm%20-rf%20%2F`)
+  await question.getByRole('button', { name: 'Open folder' }).click()
+  await expect(window.message).toHaveValue('rm -rf /')
+  await app.act('app.openUrl', 'lathe://settings/models')
+  await expect(window.dialog('Settings')).toBeVisible()
+  await app.act('app.openUrl', 'lathe://session/unknown')
+  await expect(window.page.getByText('This session is not here')).toBeVisible()
+  expect(lab.asked()).toEqual([])
+})
+
+test('S-177 the menu bar runs the page’s own commands', async ({ open }) => {
+  const desktop = await open()
+  const { app } = desktop
+  const window = await desktop.begun()
+  await app.act('menu.choose', ['File', 'Settings'])
+  await expect(window.dialog('Settings')).toBeVisible()
+  await window.page.keyboard.press('Escape')
+  await app.act('menu.choose', ['Help', 'Keyboard shortcuts'])
+  await expect(window.page.getByRole('dialog')).toContainText('Show all commands')
+})
+
+test('S-119 a notification calls to a session in the background; a click shows it and approves nothing', async ({
+  open,
+}) => {
+  const desktop = await open({
+    script: [
+      { emit: [{ call: { name: 'write_file', args: { path: 'notes.md', content: 'Yes.' } } }] },
+      { emit: [{ text: 'Done.' }] },
+    ],
+  })
+  const { lab, app } = desktop
+  const window = await desktop.begun()
+  await app.act('window.blur')
+  await window.send('Write notes')
+  const { notifications, badge } = await app.until(
+    'called',
+    (state) => state.notifications.length > 0 && state.badge > 0,
+  )
+  expect(notifications).toMatchObject([{ body: 'Needs your approval', state: 'shown' }])
+  expect(JSON.stringify(notifications)).not.toContain('notes.md')
+  expect(badge).toBe(1)
+  await app.act('window.close', (await app.state()).windows[0]!.id)
+  await app.act('notification.click', notifications[0]!.id)
+  const { windows } = await app.until('a window', (state) => state.windows.some(({ url }) => url.includes('#session=')))
+  const shown = await desktop.window(windows[0]!.id)
+  await expect(shown.approval).toContainText('notes.md')
+  expect((await lab.git('status', '--porcelain')).trim()).toBe('')
+
+  await app.act('window.blur')
+  await shown.approval.getByRole('button', { name: 'Allow once' }).click()
+  const after = await app.until('finished', (state) => state.notifications.length === 2)
+  expect(after.notifications[1]).toMatchObject({ body: 'Finished' })
+})
+
+test('S-143 S-144 quitting asks where a turn runs; kept running it stays in the tray, and ends settled', async ({
+  open,
+}) => {
+  const desktop = await open({ script: [{ emit: [{ text: 'Half an answer' }, { hang: true }] }] })
+  const { lab, app } = desktop
+  const window = await desktop.begun()
+  await window.send('Answer at length')
+  await expect(window.entry('Answer')).toContainText('Half an answer')
+  await app.until('running', ({ tray }) => labels(tray!.menu).includes('Running'))
+
+  await app.act('menu.choose', ['File', 'quit'])
+  const asked = await app.until('asked', ({ dialogs }) => dialogs.length === 1)
+  expect(asked.dialogs[0]!.options).toMatchObject({ buttons: ['Stop all and quit', 'Keep running', 'Cancel'] })
+  await app.act('app.quit')
+  expect((await app.state()).dialogs).toHaveLength(1)
+  await app.act('dialog.answer', { id: asked.dialogs[0]!.id, answer: { response: 1 } })
+  await app.until('no window', ({ windows }) => windows.length === 0)
+
+  await app.act('tray.click')
+  const back = await app.until('a window', ({ windows }) => windows.some(({ url }) => url !== ''))
+  const shown = await desktop.window(back.windows[0]!.id)
+  await expect(shown.entry('Answer')).toContainText('Half an answer')
+  await expect(shown.button('Stop')).toBeVisible()
+
+  await app.act('tray.choose', ['Quit'])
+  const again = await app.until('asked again', ({ dialogs }) => dialogs.length === 2)
+  await app.act('dialog.answer', { id: again.dialogs[1]!.id, answer: { response: 0 } })
+  expect(await app.ended).toBe(0)
+  const { stdout } = await lab.lathe(['sessions', 'list', '--json'])
+  expect(stdout).toContain('Answer at length')
+  expect(await stat(join(lab.home, 'host.json')).catch(() => null)).toBeNull()
+})
+
+test('S-142 when the machine goes down nobody is asked and the turn is settled', async ({ open }) => {
+  const desktop = await open({ script: [{ emit: [{ text: 'Half an answer' }, { hang: true }] }] })
+  const { app } = desktop
+  const window = await desktop.begun()
+  await window.send('Answer at length')
+  await expect(window.entry('Answer')).toContainText('Half an answer')
+  await app.act('power', 'shutdown').catch(() => {})
+  expect(await app.ended).toBe(0)
+
+  desktop.app = await desktop.startAgain()
+  const again = await desktop.window()
+  await expect(again.entry('Answer')).toContainText('Half an answer')
+  await expect(again.button('Stop')).toBeHidden()
+})
+
+test('Z-157 a crashed page comes back with its session while the turn goes on; three crashes get a plain page', async ({
+  open,
+}) => {
+  const desktop = await open({ script: [{ emit: [{ text: 'Half an answer' }, { hang: true }] }] })
+  const { app } = desktop
+  const window = await desktop.begun()
+  await window.send('Answer at length')
+  await expect(window.entry('Answer')).toContainText('Half an answer')
+  const [{ id }] = (await app.state()).windows as [{ id: number }]
+
+  for (let crash = 1; crash <= 2; crash++) {
+    const crashed = (await desktop.window(id)).page.waitForEvent('crash')
+    await app.act('window.crash', id)
+    await crashed
+    const again = await desktop.window(id)
+    await expect(again.entry('Answer')).toContainText('Half an answer')
+    await expect(again.button('Stop')).toBeVisible()
+  }
+  await app.act('window.crash', id)
+  await app.until('the crash page', ({ windows }) => windows[0]?.url === 'app://lathe/crashed')
+  const { page } = await desktop.window(id)
+  await expect(page.locator('pre')).toContainText('reason: crashed')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect((await desktop.window(id)).entry('Answer')).toContainText('Half an answer')
+})
+
+test('S-116 a file dragged in is attached; a dragged folder is opened by its real path', async ({ open }) => {
+  const desktop = await open()
+  const { lab, app } = desktop
+  const window = await desktop.begun()
+  const [{ id }] = (await app.state()).windows as [{ id: number }]
+  const file = join(lab.folder, 'numbers.csv')
+  await writeFile(file, 'a,b\n1,2\n')
+  await app.act('window.drop', { id, paths: [file] })
+  await expect(window.page.getByText('numbers.csv')).toBeVisible()
+
+  const folder = join(lab.folder, 'dropped')
+  await lab.git('worktree', 'add', '--quiet', folder)
+  await app.act('window.drop', { id, paths: [folder] })
+  await window.page.getByRole('button', { name: 'Open', exact: true }).click()
+  await expect(window.page.getByText('dropped').first()).toBeVisible()
+  expect(await window.page.evaluate(() => window.lathe!.pathForFile(new File(['x'], 'numbers.csv')))).toBeNull()
+})
