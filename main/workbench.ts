@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { LatheError } from '../preload/contract/errors.ts'
 import type { WorkbenchEvent } from '../preload/contract/events.ts'
+import { newId } from '../preload/contract/ids.ts'
 import type { Rule } from '../preload/contract/items.ts'
 import { commitSlowMs, settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/routes.ts'
@@ -28,6 +29,7 @@ import type { Log } from './platform/log.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { Forks } from './sessions/forks.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -240,6 +242,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     now,
   })
 
+  const forks = new Forks({
+    sessions,
+    storage,
+    entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
+    environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
+  })
   const rewinds = new Rewinds({ sessions, storage, chooseModel, now })
 
   const workspaces = new Workspaces({
@@ -297,6 +305,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     storage,
     sessions,
     rewinds,
+    forks,
     settings,
     shownSettings,
     workspaces,

@@ -136,6 +136,18 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       return found && { ...found, lastTurn: valueOf(found.lastTurn), slice: await readSlice(sessionId, found.slice) }
     },
 
+    async forkPoint(sessionId, itemId, side) {
+      const point = await call('forkPoint', sessionId, itemId, side)
+      return (
+        point && {
+          ...point,
+          lastTurn: valueOf(point.lastTurn),
+          plan: valueOf(point.plan),
+          slice: await readItems(sessionId, point.slice.items),
+        }
+      )
+    },
+
     rewoundBefore: (time) => call('rewoundBefore', time),
 
     async item(sessionId, itemId) {

@@ -7,7 +7,7 @@ import type { Item } from '../../preload/contract/items.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { PackedRewind } from './rewound.ts'
 import { isSearchable } from './search-kinds.ts'
-import type { SessionWrite } from './storage.ts'
+import type { SessionCopy, SessionWrite } from './storage.ts'
 
 export type PackedWrite = {
   sessionId: string
@@ -37,6 +37,7 @@ export type PackedWrite = {
   clearDraft: boolean
   rules: { id: string; body: string }[]
   rewinds: PackedRewind[]
+  copy: SessionCopy | null
 }
 
 export type PackedItem = {
@@ -96,6 +97,7 @@ export function packWrite(write: SessionWrite): PackedWrite {
     })),
     clearDraft: write.clearDraft ?? false,
     rewinds: write.events.flatMap(packRewind),
+    copy: write.copy ?? null,
     rules: (write.rules ?? []).map((rule) => ({ id: rule.id, body: JSON.stringify(rule) })),
   }
 }

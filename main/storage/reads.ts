@@ -5,6 +5,7 @@ import type { Item } from '../../preload/contract/items.ts'
 import type { SearchHit } from '../../preload/contract/routes.ts'
 import { itemTextBytesMax, sliceItems } from '../../preload/contract/limits.ts'
 import { clipItem } from './clip.ts'
+import { openCopyReads } from './copied.ts'
 import { Refusal } from './refusal.ts'
 import { openRewindReads } from './rewound.ts'
 import { openSearchIndex } from './search-index.ts'
@@ -133,6 +134,7 @@ export function openReads(db: Database) {
 
   return {
     ...openRewindReads(db, clipBody),
+    ...openCopyReads(db, clipBody),
 
     loadSession(sessionId: string): PackedSession | null {
       const row = sql<SessionRow>(

@@ -26,6 +26,8 @@ export type SessionWrite = {
   changes: { turnId: string; files: ChangedFile[] }[]
   /** Requests whose answer is kept with what they created, for ever (T-13). */
   requests: RequestBinding[]
+  /** A new session begins as a copy of another. */
+  copy?: SessionCopy
   /** Clears the session's draft: its message was accepted (S-101). */
   clearDraft?: boolean
   /** Workspace and everywhere rules this decision stores (Z-85). */
@@ -48,6 +50,30 @@ export type ExecRecord = { count: number; sessions: ExecSession[]; notices: Exec
 
 /** `itemId` while it is attached to the turn that runs, as the notice item that shows it. */
 export type ExecNotice = { execId: string; text: string; prompt: string; itemId: string | null }
+
+/** What led to the entry `itemId` of another session, up to place `pos`, with new ids; those in `ids` are given. */
+export type SessionCopy = {
+  from: string
+  itemId: string
+  pos: number
+  at: number
+  ids: Readonly<Record<string, string>>
+}
+
+/** Where a copy of a session ends. */
+export type ForkPoint = {
+  itemId: string
+  /** The entry whose past is copied; another one where the copy ends before it. */
+  pathOf: string
+  pos: number
+  live: boolean
+  /** Visible entries up to it, itself with them. */
+  items: number
+  lastTurn: Turn | null
+  plan: Plan | null
+  /** The newest of them. */
+  slice: Item[]
+}
 
 export type RequestBinding = { requestId: string; fingerprint: string; reply: unknown }
 
@@ -121,6 +147,8 @@ export interface Storage {
   setAside(sessionId: string, markItemId: string, after: string | null, limit: number): Promise<ItemSlice>
   /** What bringing back a mark's entries makes of the session; null where there are none. */
   restoring(sessionId: string, markItemId: string): Promise<Restoring | null>
+  /** Where a copy can end: at or before an entry, by default the newest settled answer; null where there is none. */
+  forkPoint(sessionId: string, itemId: string | null, side: 'before' | 'after'): Promise<ForkPoint | null>
   /** Marks whose entries were set aside before `time`. */
   rewoundBefore(time: number): Promise<{ sessionId: string; markItemId: string }[]>
   change(sessionId: string, changeId: string): Promise<ChangedFile | null>

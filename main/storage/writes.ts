@@ -1,5 +1,6 @@
 /** What the worker writes. Each function runs inside a transaction of the worker's and stores all or nothing. */
 import type { Database } from 'better-sqlite3'
+import { openCopyWrites } from './copied.ts'
 import type { PackedWrite } from './packed.ts'
 import { Refusal } from './refusal.ts'
 import { openRewindWrites } from './rewound.ts'
@@ -16,6 +17,7 @@ export function openWrites(db: Database) {
 
   const marks = openSearchMarks(db)
   const rewind = openRewindWrites(db, marks)
+  const copyInto = openCopyWrites(db, marks)
 
   /** The record before the write; refused where it was erased (S-22). */
   function before(sessionId: string): { title_folded: string; deleted_at: number | null } | undefined {
@@ -63,6 +65,7 @@ export function openWrites(db: Database) {
         write.hidden,
         write.header,
       )
+      if (write.copy) copyInto(sessionId, write.copy)
       for (const event of write.events) {
         sql('INSERT INTO events (session_id, seq, turn_id, type, body) VALUES (?, ?, ?, ?, ?)').run(
           sessionId,

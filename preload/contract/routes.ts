@@ -245,6 +245,18 @@ export const contract = {
     archive: route.input(z.object({ ...act, ...inSession, archived: z.boolean() })).output(SessionHeader),
     delete: route.input(z.object({ ...act, ...inSession })).output(done),
     restore: route.input(z.object({ ...act, ...inSession })).output(SessionHeader),
+    /** A new session with what led to an entry, by default the newest settled answer (S-73). */
+    fork: route
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          at: Id.optional(),
+          side: z.enum(['before', 'after']).optional(),
+          title: z.string().max(titleCharsMax * 4).optional(),
+        }),
+      )
+      .output(SessionHeader),
     markRead: route
       .input(z.object({ ...act, ...inSession, seq: z.number().int(), unread: z.boolean().optional() }))
       .output(done),

@@ -27,6 +27,7 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
         return ok
       },
       restore: ({ sessionId }) => sessions.command(sessionId, { type: 'restore' }),
+      fork: ({ sessionId, at, side, title }) => services.forks.fork(sessionId, { at, side, title }),
       markRead: ({ sessionId, seq, unread }) =>
         sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
       search: ({ query, limit }) => storage.search(query, limit ?? 20),

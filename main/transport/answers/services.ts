@@ -13,6 +13,7 @@ import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
+import type { Forks } from '../../sessions/forks.ts'
 import type { OwnCommands } from '../../sessions/own-commands.ts'
 import type { SettingsStore } from '../../sessions/settings-store.ts'
 import type { Workspaces } from '../../sessions/workspaces.ts'
@@ -23,6 +24,7 @@ export type Services = {
   storage: Storage
   sessions: Sessions
   rewinds: Rewinds
+  forks: Forks
   settings: SettingsStore
   /** The settings with the default model that is in force. */
   shownSettings(): Settings

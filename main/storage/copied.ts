@@ -1,0 +1,214 @@
+/** Copying a session up to one of its entries into a new one (S-73 to S-77), inside the transaction that makes it. */
+import type { Database } from 'better-sqlite3'
+import { newId } from '../../preload/contract/ids.ts'
+import type { Item } from '../../preload/contract/items.ts'
+import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
+import type { PackedSlice } from './reads.ts'
+import type { openSearchMarks } from './search-index.ts'
+import { keepStatements } from './statements.ts'
+import type { SessionCopy } from './storage.ts'
+
+/** Rows held at once. */
+const rowsPerPage = 200
+
+/**
+ * What led to an entry: all before it in the active path, and where the entry was itself set aside, what was set aside with
+ * it or by a mark that was.
+ */
+const withPath = `
+  WITH RECURSIVE marks (id) AS (
+    SELECT rewound FROM items WHERE session_id = :sessionId AND id = :itemId AND rewound IS NOT NULL
+    UNION SELECT items.rewound FROM marks JOIN items ON items.session_id = :sessionId AND items.id = marks.id
+    WHERE items.rewound IS NOT NULL
+  ), path AS (
+    SELECT * FROM items WHERE session_id = :sessionId AND pos <= :pos AND kind <> 'rewind'
+      AND (rewound IS NULL OR rewound IN (SELECT id FROM marks))
+  )`
+
+export type PackedForkPoint = {
+  itemId: string
+  /** Whose path it is: the entry that was asked for. */
+  pathOf: string
+  pos: number
+  live: boolean
+  /** Visible entries up to it, itself with them. */
+  items: number
+  lastTurn: string | null
+  plan: string | null
+  slice: PackedSlice
+}
+
+export function openCopyReads(db: Database, clip: (body: string) => string) {
+  const sql = keepStatements(db)
+  const shown = `body ->> '$.visible' = 1`
+
+  return {
+    /** Where a copy of the session can end; null where it has no such entry. Without `itemId`, the newest settled answer. */
+    forkPoint(sessionId: string, itemId: string | null, side: 'before' | 'after'): PackedForkPoint | null {
+      type Row = { id: string; pos: number; ended_at: number | null }
+      const asked =
+        itemId === null
+          ? sql<Row>(`
+              SELECT id, pos, ended_at FROM items WHERE session_id = ? AND visible = 1 AND ended_at IS NOT NULL AND kind <> 'rewind'
+              ORDER BY kind = 'text' DESC, pos DESC LIMIT 1`).get(sessionId)
+          : sql<Row>('SELECT id, pos, ended_at FROM items WHERE session_id = ? AND id = ?').get(sessionId, itemId)
+      if (!asked) return null
+      const from = { sessionId, itemId: asked.id, pos: side === 'before' ? asked.pos - 1 : asked.pos }
+      const at =
+        side === 'after'
+          ? asked
+          : sql<Row>(`${withPath} SELECT id, pos, ended_at FROM path WHERE ${shown} ORDER BY pos DESC LIMIT 1`).get(
+              from,
+            )
+      if (!at) return null
+      const path = { ...from, pos: at.pos }
+      const items = sql<{ turn_id: string | null; body: string }>(
+        `${withPath} SELECT turn_id, body FROM path ORDER BY pos DESC LIMIT 80`,
+      ).all(path)
+      const last = sql<{ n: number; body: string }>(`
+        ${withPath} SELECT turns.n, turns.body FROM turns WHERE session_id = :sessionId AND id IN (SELECT turn_id FROM path)
+        ORDER BY n DESC LIMIT 1`).get(path)
+      const plan =
+        last &&
+        sql<{ plan: string }>(`
+          ${withPath} SELECT events.body -> '$.plan' AS plan FROM events JOIN turns ON turns.session_id = events.session_id AND turns.id = events.turn_id
+          WHERE events.session_id = :sessionId AND events.type = 'plan.changed' AND turns.id IN (SELECT turn_id FROM path)
+          ORDER BY events.seq DESC LIMIT 1`).get(path)
+      return {
+        itemId: at.id,
+        pathOf: asked.id,
+        pos: at.pos,
+        live: at.ended_at === null,
+        items: sql<{ n: number }>(`${withPath} SELECT count(*) AS n FROM path WHERE ${shown}`).get(path)!.n,
+        lastTurn: last?.body ?? null,
+        plan: plan?.plan ?? null,
+        slice: { items: items.toReversed().map((row) => clip(row.body)), before: 0, after: 0, turns: [], changes: [] },
+      }
+    },
+  }
+}
+
+export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearchMarks>) {
+  const sql = keepStatements(db)
+
+  return (to: string, copy: SessionCopy): void => {
+    const ids = new Map(Object.entries(copy.ids))
+    const copied = (id: string): string => {
+      const known = ids.get(id) ?? newId()
+      ids.set(id, known)
+      return known
+    }
+    const path = { sessionId: copy.from, itemId: copy.itemId }
+    const turnIds = new Set<string>()
+    for (let after = -1; ;) {
+      const rows = sql<{ pos: number; turn_id: string | null; recalled: number; body: string }>(
+        `${withPath} SELECT pos, turn_id, recalled, body FROM path WHERE pos > :after ORDER BY pos LIMIT ${rowsPerPage}`,
+      ).all({ ...path, pos: copy.pos, after })
+      for (const row of rows) {
+        if (row.turn_id !== null) turnIds.add(row.turn_id)
+        const item = copiedItem(JSON.parse(row.body) as Item, copied, copy.at)
+        sql(`
+          INSERT INTO items (session_id, id, pos, turn_id, kind, visible, contextual, recalled, created_at, ended_at, body)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        `).run(
+          to,
+          item.id,
+          item.pos,
+          item.turnId,
+          item.kind,
+          item.visible ? 1 : 0,
+          item.contextual ? 1 : 0,
+          row.recalled,
+          item.createdAt,
+          item.endedAt,
+          JSON.stringify(item),
+        )
+      }
+      if (rows.length < rowsPerPage) break
+      after = rows.at(-1)!.pos
+    }
+    for (const turnId of turnIds) copyTurn(to, copy, turnId, copied)
+    marks.addSession(to)
+  }
+
+  function copyTurn(to: string, { from, at }: SessionCopy, turnId: string, copied: (id: string) => string): void {
+    const row = sql<{ body: string }>('SELECT body FROM turns WHERE session_id = ? AND id = ?').get(from, turnId)
+    if (!row) return
+    const turn = copiedTurn(JSON.parse(row.body) as Turn, copied, at)
+    sql('INSERT INTO turns (session_id, id, started_at, settled_at, deltas, body) VALUES (?, ?, ?, ?, 0, ?)').run(
+      to,
+      turn.id,
+      turn.startedAt,
+      turn.settledAt,
+      JSON.stringify(turn),
+    )
+    const files = sql<{ body: string }>('SELECT body FROM changes WHERE session_id = ? AND turn_id = ? ORDER BY n').all(
+      from,
+      turnId,
+    )
+    for (const { body } of files) {
+      const file = JSON.parse(body) as ChangedFile
+      const one = { ...file, id: copied(file.id), turnId: turn.id }
+      sql('INSERT INTO changes (session_id, turn_id, id, body) VALUES (?, ?, ?, ?)').run(
+        to,
+        turn.id,
+        one.id,
+        JSON.stringify(one),
+      )
+    }
+  }
+}
+
+/** New ids all through; what had not ended when it was copied ended there, and no model is sent a call without result (S-76). */
+function copiedItem(item: Item, copied: (id: string) => string, at: number): Item {
+  const moved = {
+    ...item,
+    id: copied(item.id),
+    turnId: item.turnId === null ? null : copied(item.turnId),
+    stepId: item.stepId === null ? null : copied(item.stepId),
+    copiedFrom: item.id,
+  }
+  const ended = { status: 'final' as const, endedAt: at }
+  const live = item.endedAt === null
+  switch (moved.kind) {
+    case 'tool':
+      return {
+        ...moved,
+        changeIds: moved.changeIds.map(copied),
+        ...(moved.approvalId === undefined ? {} : { approvalId: copied(moved.approvalId) }),
+        ...(moved.questionId === undefined ? {} : { questionId: copied(moved.questionId) }),
+        ...(live ? { ...ended, state: 'cancelled' as const, contextual: false } : {}),
+      }
+    case 'approval':
+      return {
+        ...moved,
+        toolItemId: copied(moved.toolItemId),
+        ...(live ? { ...ended, state: 'cancelled' as const } : {}),
+      }
+    case 'question':
+      return {
+        ...moved,
+        toolItemId: copied(moved.toolItemId),
+        ...(live ? { ...ended, state: 'cancelled' as const } : {}),
+      }
+    default:
+      return live ? { ...moved, status: 'partial', endedAt: at } : moved
+  }
+}
+
+/** Usage stays with the session that caused it (S-74). */
+function copiedTurn(turn: Turn, copied: (id: string) => string, at: number): Turn {
+  const { followUpId: _, retryOf, continues, ...rest } = turn
+  return {
+    ...rest,
+    id: copied(turn.id),
+    userItemId: copied(turn.userItemId),
+    ...(retryOf === undefined ? {} : { retryOf: copied(retryOf) }),
+    ...(continues === undefined ? {} : { continues: copied(continues) }),
+    usage: { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, total: null, cost: null },
+    rate: null,
+    ...(turn.outcome === null
+      ? { outcome: 'interrupted' as const, settledAt: at, durationMs: Math.max(0, at - turn.startedAt) }
+      : {}),
+  }
+}
