@@ -1,5 +1,5 @@
 import { Tooltip as Radix } from 'radix-ui'
-import type { ReactElement, ReactNode } from 'react'
+import type { FocusEvent, ReactElement, ReactNode } from 'react'
 import { Kbd } from './kbd.tsx'
 
 /** Stands once around the application: the first tooltip waits, the next ones come at once. */
@@ -19,11 +19,18 @@ type TooltipProps = {
   children: ReactElement
 }
 
+/** A focus that no key moved, as when a click opens a dialog, explains nothing: it would cover what was asked for. */
+function stayQuiet(event: FocusEvent): void {
+  if (!event.currentTarget.matches(':focus-visible')) event.preventDefault()
+}
+
 /** Explains a control on hover and focus. It adds to an accessible name and never replaces one. */
 export function Tooltip({ label, keys, side = 'bottom', children }: TooltipProps) {
   return (
     <Radix.Root>
-      <Radix.Trigger asChild>{children}</Radix.Trigger>
+      <Radix.Trigger asChild onFocus={stayQuiet}>
+        {children}
+      </Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
           side={side}
