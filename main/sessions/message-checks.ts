@@ -3,20 +3,17 @@ import { createHash } from 'node:crypto'
 import { stat, statfs } from 'node:fs/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
-import { attachmentsBytesMax, attachmentsMax, freeDiskMin, messageBytesMax } from '../../preload/contract/limits.ts'
+import { attachmentsBytesMax, attachmentsMax, freeDiskMin } from '../../preload/contract/limits.ts'
 import type { Blobs } from '../storage/blobs.ts'
 
 /** SHA-256 of the canonical JSON of what was asked (T-13). */
 export function fingerprintOf(value: Record<string, unknown>): string {
-  const canonical = JSON.stringify(value, Object.keys(value).sort())
+  const sorted = (_key: string, part: unknown): unknown =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part
+  const canonical = JSON.stringify(value, sorted)
   return createHash('sha256').update(canonical).digest('hex')
-}
-
-export function checkText(text: string, attachments: readonly Attachment[]): void {
-  if (text.trim() === '' && attachments.length === 0) throw new LatheError('message.empty', 'The message is empty.')
-  if (Buffer.byteLength(text) > messageBytesMax) {
-    throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
-  }
 }
 
 /** All or nothing, with a reason for each file that is refused (F-1204). */
@@ -38,18 +35,20 @@ export async function checkAttachments(attachments: readonly Attachment[], blobs
   })
 }
 
-/** The folder is there, and the disk has room for the work (Z-223). */
-export async function checkPlace(workspace: string): Promise<void> {
+/** The folder is there, and its disk and that of the data folder have room for the work (Z-223). */
+export async function checkPlace(workspace: string, dataFolder: string): Promise<void> {
   const folder = await stat(workspace).catch(() => null)
   if (!folder?.isDirectory()) {
     throw new LatheError('workspace.missing', `The folder ${workspace} is not there.`, {
       hint: 'Locate it, or open another one.',
     })
   }
-  const disk = await statfs(workspace).catch(() => null)
-  if (disk && disk.bavail * disk.bsize < freeDiskMin) {
-    throw new LatheError('storage.low', 'Less than 100 MiB of disk are free.', {
-      hint: 'Free some space, then send it again.',
-    })
+  for (const place of [dataFolder, workspace]) {
+    const disk = await statfs(place).catch(() => null)
+    if (disk && disk.bavail * disk.bsize < freeDiskMin) {
+      throw new LatheError('storage.low', `Less than 100 MiB of disk are free at ${place}.`, {
+        hint: 'Free some space, then send it again.',
+      })
+    }
   }
 }

@@ -7,8 +7,9 @@ import type { Storage } from '../storage/storage.ts'
 import type { Message } from '../turns/inputs.ts'
 import type { RewindReply } from '../turns/rewind.ts'
 import type { Attendance } from '../turns/state.ts'
+import { checkText } from '../turns/requests.ts'
 import type { SessionActor } from './actor.ts'
-import { checkAttachments, checkPlace, checkText, fingerprintOf } from './message-checks.ts'
+import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
 import type { Sessions } from './sessions.ts'
 
 export type RewindPorts = {

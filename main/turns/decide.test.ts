@@ -285,6 +285,31 @@ describe('steering', () => {
     expect(failed.state.view.header.queue).toMatchObject({ paused: 'failure', followUps: [{ text: 's1' }] })
   })
 
+  test('T-14 T-115 T-128 what waits says something and is no file in disguise, also once edited', () => {
+    const driver = new Driver()
+    const turnId = driver.running()
+    const steer = (text: string): Command => ({
+      type: 'steer.add',
+      turnId,
+      requestId: text.slice(0, 9),
+      fingerprint: '',
+      text,
+      attachments: [],
+    })
+    expect(codeOf(() => driver.command(steer(' ')))).toBe('message.empty')
+    expect(codeOf(() => driver.command(steer('x'.repeat(1024 * 1024 + 1))))).toBe('message.too_large')
+    expect(codeOf(() => driver.command({ type: 'followUp.add', text: '\n', attachments: [] }))).toBe('message.empty')
+    const { steerId } = driver.command(steer('also'))
+    expect(codeOf(() => driver.command({ type: 'steer.edit', steerId, text: '', attachments: [] }))).toBe(
+      'message.empty',
+    )
+    driver.command({ type: 'followUp.add', text: 'later', attachments: [] })
+    const { id, revision } = driver.state.view.header.queue.followUps[0]!
+    expect(codeOf(() => driver.command({ type: 'followUp.edit', id, revision, text: ' ', attachments: [] }))).toBe(
+      'message.empty',
+    )
+  })
+
   test('T-118 a taken steer can be neither edited nor withdrawn', () => {
     const driver = new Driver()
     const turnId = driver.running()

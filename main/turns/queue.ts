@@ -5,6 +5,7 @@ import { followUpsMax } from '../../preload/contract/limits.ts'
 import type { FollowUp, Queue } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
 import type { Decision } from './decision.ts'
+import { checkText } from './requests.ts'
 import type { SessionState } from './state.ts'
 
 type Cause = Extract<EventDraft, { type: 'queue.changed' }>['cause']
@@ -26,6 +27,7 @@ export function addFollowUp(
   decision: Decision,
   message: { text: string; attachments: Attachment[]; model?: string; ignoresPause?: boolean },
 ): FollowUp {
+  checkText(message.text, message.attachments)
   const { followUps } = decision.header.queue
   if (followUps.length >= followUpsMax) throw new LatheError('queue.full', `${followUpsMax} follow-ups wait already.`)
   const followUp: FollowUp = {
@@ -51,6 +53,7 @@ export function editFollowUp(
   decision: Decision,
   edit: { id: string; revision: number; text: string; attachments: Attachment[] },
 ): FollowUp {
+  checkText(edit.text, edit.attachments)
   const before = find(decision, edit.id)
   if (before.revision !== edit.revision) {
     throw new LatheError('follow_up.stale', 'This message was edited elsewhere meanwhile.', {

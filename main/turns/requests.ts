@@ -1,6 +1,7 @@
 /** What every command of a client passes first: the idempotency of its request id, and whether the session may change. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import { repliesKeptMax } from '../../preload/contract/limits.ts'
+import type { Attachment } from '../../preload/contract/items.ts'
+import { messageBytesMax, repliesKeptMax } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { Decision } from './decision.ts'
 import type { SessionState } from './state.ts'
@@ -21,6 +22,14 @@ export function checkMutable(state: SessionState): void {
   if (state.view.header.deletedAt !== null)
     throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'Restore it first.' })
   if (state.readOnly !== null) throw new LatheError('session.read_only', state.readOnly)
+}
+
+/** Whatever a person sends, by whichever way, says something and is no file in disguise (T-14). */
+export function checkText(text: string, attachments: readonly Attachment[]): void {
+  if (text.trim() === '' && attachments.length === 0) throw new LatheError('message.empty', 'The message is empty.')
+  if (Buffer.byteLength(text) > messageBytesMax) {
+    throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
+  }
 }
 
 /** Keeps what a request created with it, for ever (T-13); the newest stay in memory. */

@@ -9,7 +9,7 @@ import type { HandedSteer } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
 import { withCommandNotes } from './own-commands.ts'
 import { changeQueue, removeFollowUp } from './queue.ts'
-import { bind, boundReply, checkMutable } from './requests.ts'
+import { bind, boundReply, checkMutable, checkText } from './requests.ts'
 
 type Cause = Extract<EventDraft, { type: 'steers.changed' }>['cause']
 
@@ -26,6 +26,7 @@ export function addSteer(
   const bound = boundReply(decision.state, request.requestId, request.fingerprint)
   if (bound?.accepted === 'steered') return bound
   checkMutable(decision.state)
+  checkText(request.text, request.attachments)
   const { turn } = decision.state
   if (!turn || turn.id !== request.turnId || turn.phase === 'stopping') {
     throw new LatheError('steer.not_running', 'The turn is ending.', { hint: 'Queue the message instead.' })
@@ -51,6 +52,7 @@ export function addSteer(
 export type SteerAnswer = { done: boolean; why?: 'taken' | 'not_running'; steer?: Steer }
 
 export function editSteer(decision: Decision, id: string, text: string, attachments: Attachment[]): SteerAnswer {
+  checkText(text, attachments)
   const steer = pendingSteers(decision).find((one) => one.id === id)
   if (!steer) return absent(decision)
   const edited = { ...steer, text, attachments }
