@@ -84,7 +84,7 @@ export async function* attempt(
     if (reply.finish === undefined) throw new RequestFailure({ code: 'provider.response_interrupted', requestId })
     reply.close()
     yield* reply.take()
-    yield reply.usageEvent(promptCharacters(ask.request))
+    yield reply.usageEvent(() => promptCharacters(ask.request))
     if (reply.finish === 'refused') throw new RequestFailure({ code: 'provider.content_refused', requestId })
     if (reply.finish === 'overflow') throw new RequestFailure({ code: 'provider.context_overflow', requestId })
     const reason = reply.finish === 'stop' && reply.namedCalls > 0 ? 'tools' : reply.finish
@@ -99,7 +99,7 @@ export async function* attempt(
       reply.finish === undefined &&
       (reply.hasContent || reply.hasUsage)
     )
-      yield reply.usageEvent(promptCharacters(ask.request))
+      yield reply.usageEvent(() => promptCharacters(ask.request))
     return { ok: false, failure, partial: reply.hasContent, shown: reply.shown }
   } finally {
     watchdog.stop()

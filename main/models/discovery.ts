@@ -135,15 +135,20 @@ async function listOf(provider: Provider, key: string | null, signal: AbortSigna
       id: model.id,
       ...(typeof model['display_name'] === 'string' ? { label: model['display_name'] } : {}),
     }))
-  if (provider.loopback) {
-    const studio = await modelsOfStudio((path) => get(path, probeMs).catch(() => undefined))
-    if (studio) return studio
-  }
+  const ifThere = (path: string) => get(path, probeMs).catch(() => undefined)
+  // A server on this machine is asked everything at once: a turn waits for the answers.
+  const [list, props, studio] = await Promise.all([
+    get('/models').then(
+      (listed) => ({ listed }),
+      (error: unknown) => ({ error }),
+    ),
+    provider.loopback ? ifThere(`${new URL(provider.baseUrl).origin}/props`) : undefined,
+    provider.loopback ? modelsOfStudio(ifThere) : undefined,
+  ])
+  if (studio) return studio
+  if ('error' in list) throw list.error
   // No list is no error: any model id may be typed (M-19).
-  const models = entries((await get('/models'))?.['data'], compatibleFacts)
-  const props = provider.loopback
-    ? await get(`${new URL(provider.baseUrl).origin}/props`, probeMs).catch(() => undefined)
-    : undefined
+  const models = entries(list.listed?.['data'], compatibleFacts)
   return props ? models.map((model) => ({ ...model, ...llamaFacts(props) })) : models
 }
 
@@ -192,7 +197,7 @@ function llamaFacts(props: Record<string, unknown>): Partial<ModelFacts> {
 async function modelsOfStudio(
   get: (path: string) => Promise<Record<string, unknown> | undefined>,
 ): Promise<ServerFacts[] | undefined> {
-  const newer = await get('/../api/v1/models')
+  const [newer, older] = await Promise.all([get('/../api/v1/models'), get('/../api/v0/models')])
   if (Array.isArray(newer?.['models'])) {
     return newer['models']
       .filter((entry) => isRecord(entry) && typeof entry['key'] === 'string')
@@ -209,7 +214,6 @@ async function modelsOfStudio(
         )
       })
   }
-  const older = await get('/../api/v0/models')
   if (!Array.isArray(older?.['data'])) return undefined
   return entries(older['data'], (entry) =>
     studioFacts(

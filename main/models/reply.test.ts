@@ -97,10 +97,10 @@ test('M-59 a response that fills several reasoning fields is shown once', () => 
 test('M-56 M-108 missing usage is estimated and marked; negatives and fractions are dropped', () => {
   const r = reply()
   r.text('1234567')
-  expect(r.usageEvent(70)).toMatchObject({ usage: { input: 20, output: 2, estimated: true } })
+  expect(r.usageEvent(() => 70)).toMatchObject({ usage: { input: 20, output: 2, estimated: true } })
   r.usage({ input: 100, output: -1, total: 175, reasoning: 1.5 })
   r.usage({ output: 10, input: undefined })
-  expect(r.usageEvent(70)).toMatchObject({
+  expect(r.usageEvent(() => 70)).toMatchObject({
     usage: { input: 100, output: 10, total: 175, reasoning: null, estimated: false },
   })
 })

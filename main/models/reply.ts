@@ -162,10 +162,10 @@ export class Reply {
   }
 
   /** Usage as reported, else estimated from characters (M-56, C-41). */
-  usageEvent(promptCharacters: number): ModelEvent {
+  usageEvent(promptCharacters: () => number): ModelEvent {
     const unknown = { input: null, output: null, reasoning: null, cacheRead: null, cacheWrite: null, total: null }
     if (this.#usage) return { type: 'usage', usage: { ...unknown, ...this.#usage, estimated: false } }
-    const estimate = { input: Math.ceil(promptCharacters / 3.5), output: Math.ceil(this.#streamed / 3.5) }
+    const estimate = { input: Math.ceil(promptCharacters() / 3.5), output: Math.ceil(this.#streamed / 3.5) }
     return { type: 'usage', usage: { ...unknown, ...estimate, estimated: true } }
   }
 
