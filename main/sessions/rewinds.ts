@@ -106,7 +106,7 @@ export class Rewinds {
     checkText(text, attachments)
     await checkAttachments(attachments, this.ports.storage.blobs)
     const { header } = actor.peek().view
-    await checkPlace(header.workspace)
+    await checkPlace(header.workspace, this.ports.storage.dataFolder)
     return {
       requestId,
       fingerprint,

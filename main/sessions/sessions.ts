@@ -35,6 +35,8 @@ export type SessionsPorts = {
   /** These changes of files are durable in a session's journal. */
   changesRecorded?(changeIds: readonly string[]): void
   notify(actor: SessionActor, effect: Extract<Effect, { do: 'notify' | 'withdrawNotification' }>): void
+  /** The person's answer to a process that asked for a secret; null declines (T-152). */
+  execSecret(sessionId: string, execId: string, secret: string | null): void
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
   now(): number
 }
@@ -183,7 +185,7 @@ export class Sessions {
       checkText(text, attachments)
       await checkAttachments(attachments, this.ports.storage.blobs)
       const { header } = actor.peek().view
-      await checkPlace(header.workspace)
+      await checkPlace(header.workspace, this.ports.storage.dataFolder)
       const model = this.ports.chooseModel(submission.model ?? header.model)
       const message: Message = { requestId, fingerprint, text, attachments, model, source, attendance }
       return actor.command({ type: 'submit', message, whenBusy })
@@ -202,7 +204,7 @@ export class Sessions {
       const { text, prompt, attachments } = await this.userItem(actor, turnId)
       await checkAttachments(attachments, this.ports.storage.blobs)
       const { header } = actor.peek().view
-      await checkPlace(header.workspace)
+      await checkPlace(header.workspace, this.ports.storage.dataFolder)
       const message: Message = {
         requestId,
         fingerprint,
@@ -221,7 +223,7 @@ export class Sessions {
   /** Goes on after an unfinished end, with a fixed instruction (T-181). */
   continue(id: string, requestId: string, turnId: string, attendance: Attendance): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
-      await checkPlace(actor.peek().view.header.workspace)
+      await checkPlace(actor.peek().view.header.workspace, this.ports.storage.dataFolder)
       const message = this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
       return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
     })
@@ -230,7 +232,7 @@ export class Sessions {
   continueRecovery(id: string, requestId: string, recoveryId: string, attendance: Attendance): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'continueRecovery', recoveryId }, async (actor, fingerprint) => {
       const { header } = actor.peek().view
-      await checkPlace(header.workspace)
+      await checkPlace(header.workspace, this.ports.storage.dataFolder)
       const message = this.continuation(actor, {
         requestId,
         fingerprint,
@@ -256,7 +258,7 @@ export class Sessions {
       if (!followUp) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
       const { text, attachments } = followUp
       await checkAttachments(attachments, this.ports.storage.blobs)
-      await checkPlace(header.workspace)
+      await checkPlace(header.workspace, this.ports.storage.dataFolder)
       const message: Message = {
         requestId: `follow-up:${followUpId}`,
         fingerprint: fingerprintOf({ action: 'followUp', id: followUpId }),
@@ -446,6 +448,9 @@ export class Sessions {
         break
       case 'rules':
         this.ports.rulesChanged()
+        break
+      case 'execSecret':
+        this.ports.execSecret(actor.id, effect.execId, effect.secret)
         break
       case 'notify':
       case 'withdrawNotification':

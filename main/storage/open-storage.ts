@@ -79,6 +79,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
   return {
     condition: thread.condition,
+    dataFolder: home,
     blobs: folder,
 
     commit: async (write) => call('commit', packWrite(write)),

@@ -120,6 +120,7 @@ export type StorageCondition =
 
 export interface Storage {
   readonly condition: StorageCondition
+  readonly dataFolder: string
   readonly blobs: Blobs
   /**
    * Throws `storage.failed` (disk full, I/O), `storage.timeout` (over 30 s), `session.read_only` (newer database, another
