@@ -14,7 +14,7 @@ import type { Sessions } from './sessions.ts'
 
 export type RewindPorts = {
   sessions: Pick<Sessions, 'actor' | 'earlier'>
-  storage: Pick<Storage, 'pointOf' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore' | 'blobs'>
+  storage: Pick<Storage, 'pointOf' | 'dataFolder' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore' | 'blobs'>
   chooseModel(name: string | null): string
   now(): number
 }
