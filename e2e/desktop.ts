@@ -64,4 +64,11 @@ export const test = base.extend<{ open: (options?: LabOptions) => Promise<Deskto
   },
 })
 
+/** What the preload script gives the page, for functions evaluated there. */
+declare global {
+  interface Window {
+    readonly lathe: { connect(): void; pathForFile(file: File): string | null }
+  }
+}
+
 export { expect }

@@ -39,6 +39,8 @@ export class Chromium {
         '--disable-renderer-backgrounding',
         '--disable-backgrounding-occluded-windows',
         '--disable-gpu',
+        // Electron's ports tell of their end; the browser's do so only when asked.
+        '--enable-blink-features=MessagePortCloseEvent',
         ...args,
         'about:blank',
       ],
