@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Recovery } from '../../preload/contract/session.ts'
@@ -10,9 +10,11 @@ import { hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
 const scene = testScene(() => startModelServer())
+// Each of these starts a host of its own.
+vi.setConfig({ testTimeout: 60_000 })
 
-/** Runs a host until it ends itself by SIGKILL at `moment`; resolves with the session it left. */
-async function killedAt(moment: Moment, script: Step[]): Promise<string> {
+/** Runs a host until it ends itself by SIGKILL at `moment`; resolves with the session it left, in a host started again. */
+async function killedAt(moment: Moment, script: Step[]): Promise<{ bench: TestWorkbench; id: string }> {
   scene.server.enqueue(...script)
   await mkdir(scene.home, { recursive: true })
   const { code, stderr } = await runCommand({
@@ -27,7 +29,7 @@ async function killedAt(moment: Moment, script: Step[]): Promise<string> {
   const bench = await scene.workbench()
   const { entries } = await bench.storage.entries({ limit: 10 })
   expect(entries).toHaveLength(1)
-  return entries[0]!.id
+  return { bench, id: entries[0]!.id }
 }
 
 const tool = (more: object): Step => ({
@@ -92,9 +94,8 @@ describe('T-182 T-183 TA-32 killed at any step, the session tells what became of
   ]
 
   test.each(cases)('$moment: $outcome $reason', async ({ moment, script, outcome, reason, items }) => {
-    const id = await killedAt(moment, script)
+    const { bench, id } = await killedAt(moment, script)
     const before = scene.server.asked().length
-    const bench = await scene.workbench()
     await bench.sessions.recoverAll()
     const { header, ...view } = await bench.sessions.open(id)
     expect(view.turns).toMatchObject([{ outcome, ...(reason ? { reason } : {}) }])
@@ -122,8 +123,7 @@ describe('T-182 T-183 TA-32 killed at any step, the session tells what became of
   })
 
   test('T-3 T-125 messages that waited for the agent head the queue', async () => {
-    const id = await killedAt('steered', [hangs('Hello there')])
-    const bench = await scene.workbench()
+    const { bench, id } = await killedAt('steered', [hangs('Hello there')])
     const { header } = await bench.sessions.open(id)
     expect(header.queue).toMatchObject({ paused: 'recovery', followUps: [{ text: 'also this' }, { text: 'later' }] })
   })
@@ -131,8 +131,10 @@ describe('T-182 T-183 TA-32 killed at any step, the session tells what became of
 
 describe('after it', () => {
   test('T-188 T-194 T-195 TA-33 Continue clicked twice is one turn; killed again it asks again; a message instead resolves it', async () => {
-    const id = await killedAt('text', [{ emit: [{ text: 'Only half', everyMs: 20 }, { hang: true }] }])
-    const first = await scene.workbench([hangs('Going on')])
+    const { bench: first, id } = await killedAt('text', [
+      { emit: [{ text: 'Only half', everyMs: 20 }, { hang: true }] },
+    ])
+    scene.server.enqueue(hangs('Going on'))
     const { header } = await first.sessions.open(id)
     const { recoveryId, turnId } = header.recovery!
     const clicks = ['a', 'b'].map((request) => first.sessions.continueRecovery(id, request, recoveryId, 'attended'))
@@ -188,8 +190,8 @@ describe('after it', () => {
   })
 
   test('T-130 T-194 dismissed, the queue waits; "Resume" runs it', async () => {
-    const id = await killedAt('text', [{ emit: [{ text: 'Only half', everyMs: 20 }, { hang: true }] }])
-    const bench = await scene.workbench([says('Later, then.')])
+    const { bench, id } = await killedAt('text', [{ emit: [{ text: 'Only half', everyMs: 20 }, { hang: true }] }])
+    scene.server.enqueue(says('Later, then.'))
     const actor = await bench.sessions.actor(id)
     const window = await bench.follow(actor)
     await actor.command({ type: 'recovery.dismiss', recoveryId: window.view.header.recovery!.recoveryId })
