@@ -11,6 +11,7 @@ import { contextReport } from './agent/context-report.ts'
 import { systemPrompt } from './agent/system-prompt.ts'
 import { commandEffects } from './approvals/shell-command.ts'
 import { createEnvironment } from './exec/environment.ts'
+import { ExecSessions } from './exec/exec-sessions.ts'
 import { endAllProcesses } from './exec/process.ts'
 import { findShell } from './exec/shell.ts'
 import { createTerminals } from './exec/terminals.ts'
@@ -30,6 +31,7 @@ import { programFolder } from './platform/program-folder.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Forks } from './sessions/forks.ts'
+import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -140,6 +142,18 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const differ = new Differ(workers, programEnvironment())
   const program = new SearchProgram({ paths, env: programEnvironment() })
 
+  const spoolFolder = join(home, 'tmp', 'exec')
+  const ledger = new StoredLedger(storage)
+  const exec = new ExecSessions(
+    execRecords({
+      sessions: () => sessions,
+      storage,
+      ledger,
+      spoolFolder,
+      redaction: () => redactions.get(),
+      log: (message, fields) => log.warn(message, fields),
+    }),
+  )
   const tools = createTools({
     paths,
     states,
@@ -157,7 +171,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       environment,
       blobs: storage.blobs,
       dataFolder: home,
-      spoolFolder: join(home, 'tmp', 'exec'),
+      spoolFolder,
+      exec,
+      ledger: (sessionId, command) => ledger.of(sessionId, redactions.get().text(ExecSessions.preview(command))),
       preferredShell: () => settings.get()['exec.shell'],
       isTrusted: () => true,
       redaction: () => redactions.get(),
@@ -216,6 +232,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     entryRemoved: (id) => events.send({ type: 'entry.removed', id }),
+    execSecret: (sessionId, execId, secret) =>
+      void exec.get(sessionId, execId).then(
+        (session) => session.answer(secret),
+        () => {},
+      ),
     changesRecorded: (ids) =>
       void intents.recorded(ids).catch((error: unknown) => log.warn('An intent stays open', { error: String(error) })),
     rulesChanged: () => {
@@ -258,12 +279,16 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     changed: (workspace) => events.send({ type: 'workspace.changed', workspace }),
     now,
   })
-  const terminals = createTerminals({ environment, scrollback: () => settings.get()['terminal.scrollback'] })
+  const terminals = createTerminals({
+    environment,
+    scrollback: () => settings.get()['terminal.scrollback'],
+    ledger: (id) => ledger.of(id, 'a terminal'),
+  })
   terminals.onChange((change) => events.send({ type: 'terminal.changed', ...change }))
   const ownCommands = new OwnCommands({
     sessions,
+    exec,
     environment,
-    spoolFolder: join(home, 'tmp', 'exec'),
     settings: () => settings.get(),
     classify: async (command, folder) =>
       commandEffects(command, {
@@ -315,6 +340,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     environment,
     terminals,
     ownCommands,
+    exec,
     paths,
     differ,
     gate,
@@ -393,6 +419,13 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         log.error('Open file intents could not be settled', { error: String(error) })
         return []
       })
+      // Before the first turn: what a crash left running must not meet what is started now.
+      const left = await ledger.endLeftovers().catch((error: unknown) => {
+        log.error('Processes of an earlier run could not be ended', { error: String(error) })
+        return []
+      })
+      for (const { owner, preview } of left) log.warn('A process of an earlier run was ended', { owner, preview })
+      await Promise.all(left.map(({ owner }) => sessions.actor(owner).catch(() => null)))
       await sessions.recoverAll()
       await recordFound(found, sessions, intents)
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
@@ -402,7 +435,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       (disposing ??= (async () => {
         stopUpkeep()
         await sessions.close(settleMs)
-        await Promise.all(terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})))
+        await Promise.all([
+          exec.close(),
+          ...terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})),
+        ])
         await endAllProcesses()
         await fileStates.flush()
         await workers.dispose()

@@ -216,7 +216,7 @@ async function end(
     ...change,
     turnId: port.turnId,
   }))
-  await port.report({
+  const recorded = await port.report({
     type: 'toolEnded',
     itemId: one.itemId,
     end: {
@@ -226,9 +226,12 @@ async function end(
       ...(resultRef === undefined ? {} : { resultRef }),
       view: view as ToolEnd['view'],
       durationMs,
+      ...(result.toldEndOf === undefined ? {} : { toldEndOf: result.toldEndOf }),
     },
     changes,
   })
+  // An answer would mean that the report came too late to be recorded.
+  if (recorded === null && state !== 'cancelled') result.recorded?.()
   return { callId: one.call.callId, name: one.call.name, text, isError: result.isError }
 }
 

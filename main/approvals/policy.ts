@@ -59,6 +59,8 @@ function modeAnswer(effect: Effect, mode: ApprovalMode, never: boolean): Answer 
     case 'write':
       if (!effect.inside || effect.change === 'delete' || effect.protected || effect.secret) return row('deny', 'ask', 'ask')
       return row('deny', 'ask', 'allow')
+    case 'input':
+      return row('deny', 'ask', 'ask')
     case 'command':
       return effect.readOnly ? 'allow' : row('deny', 'ask', 'ask')
     case 'network':
@@ -175,6 +177,8 @@ function reasonToAsk(effect: Effect): string {
       return effect.opaque ? `It cannot be checked: ${effect.opaque}` : `It runs "${effect.text}".`
     case 'network':
       return `It contacts ${effect.host}.`
+    case 'input':
+      return `It types "${effect.text}" into a program.`
     default:
       return 'It needs your consent.'
   }
@@ -190,6 +194,8 @@ function describe(effect: Effect): string {
       return `running "${effect.text}"`
     case 'network':
       return `contacting ${effect.host}`
+    case 'input':
+      return 'typing into a program'
     default:
       return 'this call'
   }

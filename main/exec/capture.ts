@@ -44,14 +44,20 @@ const binarySample = 4_096
 
 export class OutputCapture {
   readonly #channels: Record<OutputStream, Channel>
-  readonly #reduced = new HeadTail()
-  readonly #text = new TerminalText((text) => this.#reduced.push(text))
-  readonly #live: LiveOutput | undefined
+  /** Reduced text that was not handed over for good, the part that was offered aside. */
+  #unread = new HeadTail()
+  #offered = new HeadTail()
+  readonly #text = new TerminalText((text) => this.#unread.push(text))
+  #live: LiveOutput | undefined
   readonly #spool: Spool
+  readonly #listeners = new Set<(text: string) => void>()
+  readonly #secrets = new Set<string>()
   #pressure: (high: boolean) => void = () => {}
   #bytes = 0
   #start = ''
   #finished = false
+  #offeredTo = 0
+  #unreadFrom = 0
 
   constructor(options: CaptureOptions) {
     const channel = (): Channel => ({
@@ -72,6 +78,17 @@ export class OutputCapture {
     this.#pressure = pressure
   }
 
+  /** Hears all text, decoded and redacted, escape sequences included, until the returned function is called. */
+  onText(listener: (text: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A secret the person gave the process: should the process print it, nobody is shown it (X-428). */
+  hide(secret: string): void {
+    if (secret !== '') this.#secrets.add(secret)
+  }
+
   /** After `finish` output is taken and forgotten: a background process that still prints must not be blocked. */
   push(stream: OutputStream, bytes: Buffer): void {
     if (this.#finished) return
@@ -81,16 +98,89 @@ export class OutputCapture {
     this.#take(stream, channel.redactor ? channel.redactor.push(text) : text)
   }
 
-  #take(stream: OutputStream, text: string): void {
+  #take(stream: OutputStream, given: string): void {
+    let text = given
+    // A terminal echoes what is typed in one piece.
+    for (const secret of this.#secrets) text = text.replaceAll(secret, '[hidden]')
     if (text === '') return
     if (this.#start.length < binarySample) this.#start += text.slice(0, binarySample)
     this.#spool.push(Buffer.from(text))
     this.#channels[stream].kept.push(text)
     this.#live?.push(stream, text)
     this.#text.write(text)
+    for (const listener of this.#listeners) listener(text)
   }
 
-  finish(): CapturedOutput {
+  /** Output is no longer shown on the card that started it: the call has ended (X-510). */
+  endLive(): void {
+    this.#live?.end()
+    this.#live = undefined
+  }
+
+  /**
+   * All that was not handed over yet, reduced (X-503); what was offered before and not taken comes again (X-422).
+   * `binary` is of the whole output.
+   */
+  offer(): { kept: Kept; binary: boolean } {
+    this.#text.flush()
+    this.#offered.add(this.#unread.kept())
+    this.#unread = new HeadTail()
+    this.#offeredTo = this.#spool.length
+    return { kept: this.#offered.kept(), binary: looksBinary(this.#start) }
+  }
+
+  /** What was offered last was recorded: it is not given again. */
+  taken(): void {
+    this.#offered = new HeadTail()
+    this.#unreadFrom = this.#offeredTo
+  }
+
+  /** Whether there is output nobody was given. */
+  get hasUnread(): boolean {
+    return this.#spool.length > this.#unreadFrom
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get incomplete(): boolean {
+    return this.#spool.failed
+  }
+
+  /** Unread text up to now in pieces, escape sequences included, from the spool where memory has dropped it (X-416). */
+  async *unreadText(): AsyncGenerator<string, void, void> {
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    const end = this.#spool.length
+    if (this.#spool.failed) {
+      for (const part of [this.#offered, this.#unread]) yield part.kept().head + part.kept().tail
+      return
+    }
+    for await (const bytes of this.#spool.pieces(this.#unreadFrom, end)) yield decoder.decode(bytes, { stream: true })
+  }
+
+  /** The end of the output so far, escape sequences included. */
+  async recent(bytes: number): Promise<string> {
+    const end = this.#spool.length
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    let text = ''
+    for await (const piece of this.#spool.pieces(Math.max(0, end - bytes), end))
+      text += decoder.decode(piece, { stream: true })
+    return text.replace(/^\ufffd+/, '')
+  }
+
+  /** The full output so far, up to 64 MiB, escape sequences included. */
+  full(): Promise<Buffer> {
+    return this.#spool.read()
+  }
+
+  release(): Promise<void> {
+    return this.#spool.discard()
+  }
+
+  /** No more output is taken; what the decoders still hold is. */
+  close(): void {
+    if (this.#finished) return
     for (const stream of ['stdout', 'stderr'] as const) {
       const { decoder, redactor } = this.#channels[stream]
       const rest = decoder.decode()
@@ -99,12 +189,20 @@ export class OutputCapture {
     this.#finished = true
     this.#text.end()
     this.#live?.end()
+  }
+
+  /** A stream's beginning and end with its escape sequences, for the card. */
+  shown(stream: OutputStream): string {
+    return cutOutput(this.#channels[stream].kept.kept(), 32_768)
+  }
+
+  finish(): CapturedOutput {
+    this.close()
     const spool = this.#spool
-    const part = (stream: OutputStream): string => cutOutput(this.#channels[stream].kept.kept(), 32_768)
     return {
-      reduced: this.#reduced.kept(),
-      stdout: part('stdout'),
-      stderr: part('stderr'),
+      reduced: this.#unread.kept(),
+      stdout: this.shown('stdout'),
+      stderr: this.shown('stderr'),
       bytes: this.#bytes,
       binary: looksBinary(this.#start),
       get incomplete() {

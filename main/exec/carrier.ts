@@ -34,6 +34,8 @@ export type Carrier = {
   readonly pid: number
   /** False where the process no longer reads. */
   write(bytes: Buffer): boolean
+  /** As `write`; resolves once the system has taken the bytes. */
+  send(bytes: Buffer): Promise<boolean>
   closeInput(): void
   pause(): void
   resume(): void
@@ -84,6 +86,11 @@ export async function openPipes(launch: Launch, events: CarrierEvents): Promise<
       child.stdin.write(bytes)
       return true
     },
+    send: (bytes) =>
+      new Promise((resolve) => {
+        if (!child.stdin?.writable) resolve(false)
+        else child.stdin.write(bytes, (error) => resolve(!error))
+      }),
     closeInput: () => child.stdin?.end(),
     pause: () => outputs.forEach((stream) => stream.pause()),
     resume: () => outputs.forEach((stream) => stream.resume()),
@@ -122,6 +129,10 @@ export async function openPty(
   return {
     pid: pty.pid,
     write(bytes) {
+      if (open) pty.write(bytes)
+      return open
+    },
+    async send(bytes) {
       if (open) pty.write(bytes)
       return open
     },

@@ -36,6 +36,8 @@ export class TerminalText {
   #mode: Mode = 'text'
   #parameters = ''
   #heldSurrogate = ''
+  /** A full-screen program draws on a screen of its own, which is no text of its output. */
+  #alternate = false
 
   constructor(emit: (text: string) => void) {
     this.#emit = emit
@@ -54,6 +56,14 @@ export class TerminalText {
     while (at < text.length) at = this.#mode === 'text' ? this.#text(text, at) : this.#control(text, at)
   }
 
+  /** Hands on what is still held, so that it can be read; from then on it can no longer be rewritten. */
+  flush(): void {
+    this.#emit(this.#lines.map(asText).join('\n'))
+    this.#lines = ['']
+    this.#row = 0
+    this.#atEnd = true
+  }
+
   /** Hands on what is still held. Nothing may be written afterwards. */
   end(): void {
     if (this.#heldSurrogate) this.#plain('\ufffd')
@@ -68,9 +78,10 @@ export class TerminalText {
     const end = found?.index ?? text.length
     if (end > from) this.#plain(text.slice(from, end))
     if (!found) return end
+    if (found[0] === '\x1b') return this.#escape(text, end)
+    if (this.#alternate) return end + found[0].length
     if (found[0] === '\r') this.#moveTo(this.#row, 0)
     else if (found[0] === '\b') this.#moveTo(this.#row, Math.max(0, this.#here() - 1))
-    else if (found[0] === '\x1b') return this.#escape(text, end)
     return end + found[0].length
   }
 
@@ -86,6 +97,7 @@ export class TerminalText {
   }
 
   #plain(text: string): void {
+    if (this.#alternate) return
     if (this.#row === this.#lines.length - 1 && this.#atEnd) return this.#append(text)
     let from = 0
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
@@ -216,6 +228,8 @@ export class TerminalText {
   }
 
   #act(final: string, parameters: string): void {
+    if (/^\?(1049|1047|47)$/.test(parameters) && (final === 'h' || final === 'l')) this.#alternate = final === 'h'
+    if (this.#alternate) return
     const first = Number(/^\d{1,9}(?=;|$)/.exec(parameters)?.[0] ?? 0)
     const count = Math.max(1, first)
     if (final === 'A' || final === 'F') this.#moveTo(this.#row - count, final === 'F' ? 0 : this.#here())
@@ -264,7 +278,7 @@ export function reduceText(raw: string): string {
 
 /** The first and the last of a text too long to keep, with what was dropped between them counted (X-503). */
 export class HeadTail {
-  readonly #headLimit: number
+  #headLimit: number
   readonly #tailLimit: number
   #head = ''
   #tail: string[] = []
@@ -291,6 +305,20 @@ export class HeadTail {
     else this.#tail.push(text)
     this.#tailLength += text.length
     while (this.#tailLength - this.#tail[0]!.length >= this.#tailLimit) this.#drop(this.#tail.shift()!)
+  }
+
+  /** Another stretch of text behind this one. */
+  add({ head, tail, dropped, droppedLines }: Kept): void {
+    this.push(head)
+    if (dropped > 0) {
+      // Text is missing from here on: what follows can only be an end.
+      this.#headLimit = this.#head.length
+      for (const part of this.#tail) this.#drop(part)
+      this.#tail = []
+      this.#dropped += dropped
+      this.#droppedLines += droppedLines
+    }
+    this.push(tail)
   }
 
   #drop(text: string): void {
@@ -340,6 +368,17 @@ export function cutOutput(kept: Kept, budget: number, whole?: string): string {
   const lines = (droppedLines + linesIn(between)).toLocaleString('en-US')
   const where = whole === undefined ? '' : `; all of it: ${whole}`
   return `${first}${first === '' || first.endsWith('\n') ? '' : '\n'}[... ${characters} characters, ${lines} lines left out${where} ...]\n${last}`
+}
+
+/** The first and the last characters of a text, and between them how many were left out. */
+export function cutEnds(head: string, tail: string, dropped: number, first: number, last: number): string {
+  const text = head + tail
+  if (dropped === 0 && text.length <= first + last) return text
+  const from = text.slice(0, isLowSurrogate(text, first) ? first - 1 : first)
+  const end = text.length - last
+  const to = text.slice(isLowSurrogate(text, end) ? end + 1 : end)
+  const omitted = dropped + text.length - from.length - to.length
+  return `${from}\n[... ${omitted.toLocaleString('en-US')} characters left out ...]\n${to}`
 }
 
 function headCut(text: string, at: number): number {

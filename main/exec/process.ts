@@ -94,6 +94,7 @@ export class RunningProcess {
   #lastOutput = 0
   #stopping: Promise<ProcessEnd> | null = null
   #released = false
+  #gone = Promise.withResolvers<void>()
 
   constructor(start: ProcessStart, marker: string) {
     this.#start = start
@@ -108,6 +109,16 @@ export class RunningProcess {
   /** Settles when the exit of the process itself was seen, before its output is drained. */
   get exited(): Promise<void> {
     return this.#exited.promise
+  }
+
+  /** It was asked to end. */
+  get stopped(): boolean {
+    return this.#stopping !== null
+  }
+
+  /** Settles once nothing of it is left, what it started in the background included. */
+  get gone(): Promise<void> {
+    return this.#gone.promise
   }
 
   /** False once the exit of the process itself was seen, whatever its children do. */
@@ -144,6 +155,11 @@ export class RunningProcess {
   /** False where the process no longer reads. */
   write(data: string | Uint8Array): boolean {
     return this.#carrier.write(typeof data === 'string' ? Buffer.from(data) : Buffer.from(data))
+  }
+
+  /** Resolves with whether the process takes it, once it has; input beyond what it reads waits. */
+  send(data: string): Promise<boolean> {
+    return this.#carrier.send(Buffer.from(data))
   }
 
   /** End of input; on a pty the end-of-file character. */
@@ -234,6 +250,7 @@ export class RunningProcess {
     this.#carrier.destroy()
     live.delete(this)
     this.#start.ledger?.ended(this.#identity)
+    this.#gone.resolve()
   }
 
   /** Last resort while the host itself exits: no waiting, no asking. */

@@ -86,8 +86,11 @@ export type ShellCommand = {
 
 /** A one-shot command on its way. */
 export type RunningCommand = {
-  /** Settles when the command ended and, unless it exited by itself, its whole tree with it. Never rejects. */
-  finished: Promise<{ end: ProcessEnd; output: CapturedOutput; durationMs: number }>
+  /**
+   * Settles when the command ended and, unless it exited by itself, its whole tree with it. Never rejects. `left` takes
+   * what processes it left in the background print from then on (X-211).
+   */
+  finished: Promise<{ end: ProcessEnd; output: CapturedOutput; left: OutputCapture | null; durationMs: number }>
   process: RunningProcess
 }
 
@@ -95,7 +98,7 @@ export type RunningCommand = {
 export async function startCommand(command: ShellCommand): Promise<RunningCommand> {
   const began = performance.now()
   const launch = shellLaunch(command.shell, command.command, command.login)
-  const capture = new OutputCapture(command.capture)
+  let capture = new OutputCapture(command.capture)
   const running = await startProcess({
     ...launch,
     cwd: command.cwd,
@@ -111,7 +114,10 @@ export async function startCommand(command: ShellCommand): Promise<RunningComman
   void running.exited.then(() => clearTimeout(timer))
   const finished = running.end.then((end) => {
     clearTimeout(timer)
-    return { end, output: capture.finish(), durationMs: Math.round(performance.now() - began) }
+    const output = capture.finish()
+    const { folder, redactor } = command.capture
+    const left = end.background ? (capture = new OutputCapture({ folder, redactor })) : null
+    return { end, output, left, durationMs: Math.round(performance.now() - began) }
   })
   return { finished, process: running }
 }

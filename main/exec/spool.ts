@@ -110,13 +110,48 @@ export class Spool {
     }
   }
 
-  /** Everything that is kept, in order, with a line where something was left out. For the end, when no more is pushed. */
+  /** Bytes pushed so far, kept or not. */
+  get length(): number {
+    return this.#written + this.#queued
+  }
+
+  /**
+   * What is kept of the bytes from `from` to `to`, by their place in all that was pushed, in pieces; `stop` ends it early.
+   * Works while more is pushed.
+   */
+  async *pieces(from: number, to: number, pieceBytes = 256 * 1024): AsyncGenerator<Buffer, void, void> {
+    for (let at = from; at < to;) {
+      if (at >= this.#written) {
+        // Not on disk yet: the queue holds it, unless the disk refused.
+        const waiting = Buffer.concat(this.#queue)
+        const start = this.#written
+        if (at < start + waiting.length) yield waiting.subarray(at - start, to - start)
+        return
+      }
+      const kept = this.#keptFrom(at)
+      const end = Math.min(to, this.#written, kept.at + Math.min(pieceBytes, kept.room))
+      if (end <= kept.at) return
+      yield await this.#readAt(kept.position, end - kept.at)
+      at = end
+    }
+  }
+
+  /** The first byte from `at` on that is kept, its place in the file, and how many follow it there without a break. */
+  #keptFrom(at: number): { at: number; position: number; room: number } {
+    if (at < this.#headBytes) return { at, position: at, room: this.#headBytes - at }
+    const oldest = Math.max(this.#headBytes, this.#written - this.#tailBytes)
+    const from = Math.max(at, oldest)
+    const ringAt = (from - this.#headBytes) % this.#tailBytes
+    return { at: from, position: this.#headBytes + ringAt, room: this.#tailBytes - ringAt }
+  }
+
+  /** Everything that is kept, in order, with a line where something was left out; of a process that still prints, up to now. */
   async read(): Promise<Buffer> {
     await this.#writing
     if (this.#file === null) return Buffer.concat(this.#queue)
     const capacity = this.#headBytes + this.#tailBytes
     const bytes = await this.#readAt(0, Math.min(this.#written, capacity))
-    if (this.#written <= capacity) return bytes
+    if (this.#written <= capacity) return Buffer.concat([bytes, ...this.#queue])
     const oldest = this.#headBytes + ((this.#written - this.#headBytes) % this.#tailBytes)
     const mark = Buffer.from(`\n[... ${(this.#written - capacity).toLocaleString('en-US')} bytes were not kept ...]\n`)
     const tail = [bytes.subarray(oldest), bytes.subarray(this.#headBytes, oldest)]

@@ -63,6 +63,26 @@ export class TerminalScreen {
     })
   }
 
+  /** A full-screen program draws. */
+  get alternate(): boolean {
+    return this.#terminal.buffer.active.type === 'alternate'
+  }
+
+  /** Resolves once all that was written is parsed. */
+  parsed(): Promise<void> {
+    return new Promise((resolve) => this.#terminal.write('', resolve))
+  }
+
+  /** The screen's rows as text, the blank ones below left out. */
+  text(): string {
+    const { active } = this.#terminal.buffer
+    const rows = Array.from(
+      { length: this.#terminal.rows },
+      (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '',
+    )
+    return rows.join('\n').trimEnd()
+  }
+
   resize(cols: number, rows: number): void {
     this.#terminal.resize(cols, rows)
   }

@@ -12,8 +12,8 @@ import type { TerminalFrame } from '../../preload/contract/routes.ts'
 import type { Env, Environment } from './environment.ts'
 import { programsUnder } from './process-tree.ts'
 import { type ProcessLedger, type RunningProcess, startProcess } from './process.ts'
+import type { ScreenFeed } from './screen-feed.ts'
 import { findShell } from './shell.ts'
-import type { TerminalScreen } from './terminal-screen.ts'
 
 export type TerminalsOptions = {
   environment: Environment
@@ -48,11 +48,6 @@ export interface Terminals {
 }
 
 const terminalsMax = 24
-const pauseAbove = 256 * 1024
-const resumeBelow = 64 * 1024
-const lagMax = 512 * 1024
-/** Output that follows output within this time is joined. */
-const joinMs = 8
 const failedWithinMs = 2_000
 const busyPollMs = 1_000
 
@@ -106,10 +101,10 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       opening += 1
       try {
         const id = randomUUID()
-        const [env, { TerminalScreen }] = await Promise.all([
+        const [env, { ScreenFeed: Feed }] = await Promise.all([
           options.environment.forTerminal({ terminalId: id, workspace }),
           // The emulator loads with the first terminal, not with every start.
-          import('./terminal-screen.ts'),
+          import('./screen-feed.ts'),
         ])
         const shell = profile ?? (await personsShell(env))
         const size = { cols: clamp(cols, 2, 1_000), rows: clamp(rows, 1, 500) }
@@ -118,7 +113,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
           workspace,
           ...size,
           shell,
-          Screen: TerminalScreen,
+          Feed,
           scrollback: options.scrollback(),
           changed,
           active: watch,
@@ -167,41 +162,34 @@ type TerminalOptions = {
   cols: number
   rows: number
   shell: Profile
-  Screen: typeof TerminalScreen
+  Feed: typeof ScreenFeed
   scrollback: number
   changed(terminal: HostTerminal): void
   active(): void
 }
-
-type Viewer = { frames: TerminalFrame[]; waiting: number; behind: boolean; wake: () => void }
 
 class HostTerminal {
   readonly id: string
   /** What the person called it. */
   name: string | null = null
   readonly #options: TerminalOptions
-  readonly #screen: TerminalScreen
+  readonly #feed: ScreenFeed
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  readonly #viewers = new Set<Viewer>()
   readonly #createdAt = Date.now()
   #process: RunningProcess | null = null
   #state: TerminalState['state'] = 'running'
   #exit: { exitCode: number | null; signal: string | null } = { exitCode: null, signal: null }
   #program: string | null = null
-  #paused = false
   #active = true
   #closing = false
-  #pending = ''
-  #joining: NodeJS.Timeout | null = null
-  #sentAt = 0
 
   constructor(options: TerminalOptions) {
     this.id = options.id
     this.#options = options
-    this.#screen = new options.Screen({
+    this.#feed = new options.Feed({
       ...options,
       answer: (data) => this.#process?.write(data),
-      waiting: (characters) => this.#holdBack(characters),
+      holdBack: (held) => (held ? this.#process?.pause() : this.#process?.resume()),
     })
   }
 
@@ -254,11 +242,9 @@ class HostTerminal {
 
   #ended(state: 'exited' | 'failed'): void {
     this.#print(this.#decoder.decode())
-    this.#flush()
     this.#state = state
     this.#program = null
-    const frame: TerminalFrame = { type: 'exit', offset: this.#screen.offset, ...this.#exit }
-    for (const viewer of this.#viewers) this.#give(viewer, frame)
+    this.#feed.end(this.#exit)
     this.#options.changed(this)
   }
 
@@ -268,89 +254,11 @@ class HostTerminal {
     if (text === '') return
     this.#active = true
     this.#options.active()
-    this.#screen.write(text)
-    this.#pending += text
-    if (performance.now() - this.#sentAt >= joinMs) this.#flush()
-    else this.#joining ??= setTimeout(() => this.#flush(), joinMs)
+    this.#feed.print(text)
   }
 
-  #flush(): void {
-    if (this.#joining) clearTimeout(this.#joining)
-    this.#joining = null
-    this.#sentAt = performance.now()
-    if (this.#pending === '') return
-    const frame: TerminalFrame = { type: 'data', offset: this.#screen.offset, data: this.#pending }
-    this.#pending = ''
-    for (const viewer of this.#viewers) this.#give(viewer, frame)
-  }
-
-  #give(viewer: Viewer, frame: TerminalFrame): void {
-    if (!viewer.behind) {
-      viewer.frames.push(frame)
-      viewer.waiting += frame.type === 'data' ? frame.data.length : 0
-      if (viewer.waiting > lagMax) {
-        viewer.behind = true
-        viewer.frames = []
-        viewer.waiting = 0
-      }
-    }
-    viewer.wake()
-  }
-
-  /** Only the host's own screen slows the pty; no window does. */
-  #holdBack(unparsed: number): void {
-    if (!this.#paused && unparsed > pauseAbove) this.#process?.pause()
-    if (this.#paused && unparsed < resumeBelow) this.#process?.resume()
-    this.#paused = unparsed > pauseAbove || (this.#paused && unparsed >= resumeBelow)
-  }
-
-  async *frames(after: number | undefined, signal: AbortSignal): AsyncGenerator<TerminalFrame, void, void> {
-    let changed = Promise.withResolvers<void>()
-    const wake = (): void => {
-      changed.resolve()
-      changed = Promise.withResolvers()
-    }
-    const viewer: Viewer = { frames: [], waiting: 0, behind: false, wake }
-    signal.addEventListener('abort', wake)
-    try {
-      this.#flush()
-      this.#viewers.add(viewer)
-      viewer.behind = after !== this.#screen.offset
-      while (!signal.aborted) {
-        if (viewer.behind) {
-          yield await this.#catchUp(viewer)
-          continue
-        }
-        const frame = viewer.frames.shift()
-        if (frame) {
-          if (frame.type === 'data') viewer.waiting -= frame.data.length
-          yield frame
-          if (frame.type === 'exit') return
-        } else if (this.#state !== 'running') {
-          yield { type: 'exit', offset: this.#screen.offset, ...this.#exit }
-          return
-        } else await changed.promise
-      }
-    } finally {
-      signal.removeEventListener('abort', wake)
-      this.#viewers.delete(viewer)
-    }
-  }
-
-  /** What is printed while the snapshot is made comes after it. */
-  async #catchUp(viewer: Viewer): Promise<TerminalFrame> {
-    this.#flush()
-    viewer.behind = false
-    viewer.frames = []
-    viewer.waiting = 0
-    const snapshot = await this.#screen.snapshot()
-    // A snapshot that had to wait for another one holds more than was printed when this one was asked for.
-    viewer.frames = viewer.frames.flatMap((frame): TerminalFrame[] => {
-      if (frame.type !== 'data') return [frame]
-      const fresh = frame.offset - snapshot.offset
-      return fresh <= 0 ? [] : [{ ...frame, data: frame.data.slice(-fresh) }]
-    })
-    return { type: 'snapshot', ...snapshot }
+  frames(after: number | undefined, signal: AbortSignal): AsyncIterable<TerminalFrame> {
+    return this.#feed.frames(after, signal)
   }
 
   // --- the person ---
@@ -364,7 +272,7 @@ class HostTerminal {
   resize(cols: number, rows: number): void {
     if (this.#state !== 'running') return
     this.#process?.resize(cols, rows)
-    this.#screen.resize(cols, rows)
+    this.#feed.resize(cols, rows)
   }
 
   async close(): Promise<void> {

@@ -91,7 +91,9 @@ export class SessionActor {
   get busy(): boolean {
     const runs = this.state.turn !== null || this.pumping || this.mailbox.length > 0
     const used = this.users > 0 || this.listeners.size > 0 || !this.state.stored
-    return runs || used || this.state.view.items.some(isOpenCommand)
+    // Where processes run, a session loaded anew would take them for lost.
+    const hasProcesses = this.state.hidden.exec.sessions.some((one) => one.state !== 'ended')
+    return runs || used || hasProcesses || this.state.view.items.some(isOpenOutsideTurns)
   }
 
   get stored(): boolean {
@@ -355,7 +357,7 @@ export class SessionActor {
     if (this.listeners.size === 0) this.recent = []
     const { view } = this.state
     if (view.items.length <= sliceItems * 2) return
-    this.state = { ...this.state, view: trimView(view, view.items.findIndex(isOpenCommand)) }
+    this.state = { ...this.state, view: trimView(view, view.items.findIndex(isOpenOutsideTurns)) }
     this.published = this.state.view
   }
 
@@ -450,9 +452,11 @@ function unsaved(): LatheError {
   })
 }
 
+const keptCommands = new Set<Command['type']>(['stop', 'command.ended', 'exec.ended'])
+
 /** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
 function isKept(input: Input): boolean {
-  return input.kind === 'report' || input.command.type === 'stop' || input.command.type === 'command.ended'
+  return input.kind === 'report' || keptCommands.has(input.command.type)
 }
 
 function joins(open: StreamReport, next: StreamReport): boolean {
@@ -468,7 +472,7 @@ function onceEach(effects: readonly Effect[]): Effect[] {
   })
 }
 
-/** A command of the person's that still runs: no turn owns it, so its item alone says so. */
-function isOpenCommand(item: SessionView['items'][number]): boolean {
-  return item.kind === 'tool' && item.turnId === null && item.endedAt === null
+/** A command of the person's that still runs, a process that asks for a secret: no turn owns them, so the item alone says so. */
+function isOpenOutsideTurns(item: SessionView['items'][number]): boolean {
+  return (item.kind === 'tool' || item.kind === 'question') && item.turnId === null && item.endedAt === null
 }

@@ -96,6 +96,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     afterSettle: options.afterSettle ?? (() => {}),
     entryChanged: () => {},
     entryRemoved: () => {},
+    execSecret: () => {},
     rulesChanged: () => {},
     changesRecorded: (ids) => options.changesRecorded?.(ids),
     notify: () => {},

@@ -6,6 +6,7 @@ import type { Paths } from '../files/paths.ts'
 import type { FileStates } from '../files/read-state.ts'
 import type { SearchProgram } from '../files/search-program.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
+import { reduceBytes } from '../exec/exec-sessions.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { createApplyPatchTool } from './apply-patch.ts'
 import { askPerson } from './ask-person.ts'
@@ -13,6 +14,8 @@ import { createEditFileTool } from './edit-file.ts'
 import { createFindFilesTool } from './find-files.ts'
 import { createGrepTool } from './grep.ts'
 import { createListDirTool } from './list-dir.ts'
+import { createExecSessionTool } from './exec-session.ts'
+import { createListExecSessionsTool } from './list-exec-sessions.ts'
 import { createReadFileTool } from './read-file.ts'
 import { createRegistry, type Registry } from './registry.ts'
 import { createShellTool, type ShellToolDeps } from './shell.ts'
@@ -54,15 +57,20 @@ export function createTools(deps: ToolsDeps): Tools {
     updatePlan,
     askPerson,
   ]
+  const { exec } = deps.shell
+  const running = [shell, createExecSessionTool(exec), createListExecSessionsTool(exec)]
   return {
-    registry: (settings) => createRegistry(settings['exec.enabled'] ? [...always, shell] : always),
+    registry: (settings) => createRegistry(settings['exec.enabled'] ? [...always, ...running] : always),
     stopCommand: (callId) => shell.stopCommand(callId),
   }
 }
 
-/** The whole of an output that was cut for the model; only one that a call of the same session left. */
+/** The whole of an output that was cut for the model, reduced as it was; only what the same session left. */
 async function readOutput(deps: ToolsDeps, sessionId: string, name: string): Promise<Uint8Array | null> {
+  const exec = /^exec:(x\d{1,9})$/.exec(name)?.[1]
+  if (exec !== undefined) return deps.shell.exec.output(sessionId, exec)
   const hash = /^output:([0-9a-f]{64})$/.exec(name)?.[1]
   if (hash === undefined || !(await deps.ownsOutput(sessionId, hash))) return null
-  return deps.blobs.get(hash).catch(() => null)
+  const bytes = await deps.blobs.get(hash).catch(() => null)
+  return bytes && reduceBytes(bytes)
 }

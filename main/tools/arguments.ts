@@ -10,7 +10,10 @@ export function schemaOf(tool: Tool): ToolSpecSchema {
   let schema = schemas.get(tool)
   if (!schema) {
     // Of the parsed value: what a preprocess step takes has no shape. There a field with a default counts as required.
-    const { $schema: _, ...made } = z.toJSONSchema(tool.input, { io: 'output', unrepresentable: 'any' }) as ToolSpecSchema & { $schema?: string }
+    const { $schema: _, ...made } = z.toJSONSchema(tool.input, {
+      io: 'output',
+      unrepresentable: 'any',
+    }) as ToolSpecSchema & { $schema?: string }
     const required = made.required?.filter((name) => made.properties?.[name]?.['default'] === undefined)
     schema = { ...made, ...(required ? { required } : {}) }
     schemas.set(tool, schema)
@@ -34,14 +37,18 @@ function cast(schema: ToolSpecSchema | undefined, value: unknown): unknown {
   const types = typesOf(schema)
   if (typeof value === 'string' && !types.includes('string')) {
     const text = value.trim()
-    if ((types.includes('number') || types.includes('integer')) && text !== '' && Number.isFinite(Number(text))) return Number(text)
+    if ((types.includes('number') || types.includes('integer')) && text !== '' && Number.isFinite(Number(text)))
+      return Number(text)
     if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true'
     if (types.includes('object') || types.includes('array')) return castJson(schema, types, text) ?? value
     return value
   }
   if (types.includes('object') && isRecord(value) && schema.properties) {
     const required = new Set(schema.required ?? [])
-    const entries = Object.entries(value).filter(([name, one]) => !(one === null && !required.has(name) && !typesOf(schema.properties?.[name] ?? {}).includes('null')))
+    const entries = Object.entries(value).filter(
+      ([name, one]) =>
+        !(one === null && !required.has(name) && !typesOf(schema.properties?.[name] ?? {}).includes('null')),
+    )
     return Object.fromEntries(entries.map(([name, one]) => [name, cast(schema.properties?.[name], one)]))
   }
   if (types.includes('array') && Array.isArray(value)) return value.map((one) => cast(schema.items, one))
@@ -68,7 +75,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => (at === null || typeof at !== 'object' ? undefined : (at as Record<PropertyKey, unknown>)[key]), value)
+  return path.reduce<unknown>(
+    (at, key) => (at === null || typeof at !== 'object' ? undefined : (at as Record<PropertyKey, unknown>)[key]),
+    value,
+  )
 }
 
 function short(value: unknown): string {

@@ -16,7 +16,9 @@ export function createRegistry(tools: readonly Tool[]): Registry {
       const tool = byName.get(name)
       if (tool) return tool
       const close = [...byName.keys()].filter((known) => distance(known, name) <= 4).slice(0, 3)
-      throw new LatheError('tool.unknown', `There is no tool "${name}".`, { hint: close.length > 0 ? `Did you mean ${close.join(', ')}?` : `There are: ${[...byName.keys()].join(', ')}.` })
+      throw new LatheError('tool.unknown', `There is no tool "${name}".`, {
+        hint: close.length > 0 ? `Did you mean ${close.join(', ')}?` : `There are: ${[...byName.keys()].join(', ')}.`,
+      })
     },
   }
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { createEnvironment } from '../exec/environment.ts'
 import { reduceText } from '../exec/output.ts'
+import { testExec } from '../exec/test-exec-sessions.ts'
 import { liveProcesses } from '../exec/process.ts'
 import { Paths } from '../files/paths.ts'
 import { TestBlobs } from '../files/test-workspace.ts'
@@ -21,6 +22,8 @@ beforeAll(async () => {
   for (const folder of [home, join(workspace, 'src'), dataFolder]) await mkdir(folder, { recursive: true })
 })
 
+const exec = await testExec()
+afterAll(() => exec.dispose())
 const blobs = new TestBlobs()
 const admitted: string[] = []
 const tool: ShellTool = createShellTool({
@@ -32,6 +35,7 @@ const tool: ShellTool = createShellTool({
     home,
   }),
   blobs,
+  exec: exec.sessions,
   dataFolder,
   spoolFolder,
   home,
@@ -79,6 +83,7 @@ test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no tim
     timeout: 5,
     working_dir: 'src',
     login: false,
+    tty: false,
     max_output_chars: 1_000,
   })
   expect(readArguments(tool, { command: 'ls', timeout: 9_999, workdir: 'a', working_dir: 'b' })).toMatchObject({
@@ -86,7 +91,13 @@ test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no tim
     working_dir: 'b',
     max_output_chars: 10_000,
   })
-  for (const args of [{ command: 'ls', timeout: 0 }, { command: '' }, { command: 'ls', shell: 'tclsh' }, {}]) {
+  for (const args of [
+    { command: 'ls', timeout: 0 },
+    { command: 'ls', tty: true },
+    { command: '' },
+    { command: 'ls', shell: 'tclsh' },
+    {},
+  ]) {
     expect(() => readArguments(tool, args)).toThrow(LatheError)
   }
 })

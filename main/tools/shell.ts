@@ -5,13 +5,16 @@ import { readOnlyGitEnvironment } from '../approvals/command-kinds.ts'
 import { commandAddresses, commandEffects } from '../approvals/shell-command.ts'
 import type { CapturedOutput } from '../exec/capture.ts'
 import type { Environment } from '../exec/environment.ts'
+import type { ExecFacts } from '../exec/exec-session.ts'
+import { ExecSessions } from '../exec/exec-sessions.ts'
 import { cutOutput } from '../exec/output.ts'
 import type { ProcessEnd, ProcessLedger } from '../exec/process.ts'
-import { findShell, type RunningCommand, shellNames, startCommand } from '../exec/shell.ts'
+import { findShell, type RunningCommand, type Shell, shellLaunch, shellNames, startCommand } from '../exec/shell.ts'
 import type { FilePath, Paths } from '../files/paths.ts'
 import { placeholderMark, type Redaction } from '../platform/redaction.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { clamped } from './clamped.ts'
+import { execReply } from './exec-reply.ts'
 import { JudgedPaths, placeOf, readEffect } from './file-effects.ts'
 import type { Effect, Tool, ToolContext, ToolResult } from './tool.ts'
 
@@ -30,6 +33,7 @@ export type ShellToolDeps = {
   redaction(): Redaction
   /** Throws `network.blocked` for an address no command may contact; loopback is allowed (Z-63). */
   admitAddress(url: string, signal: AbortSignal): Promise<void>
+  exec: ExecSessions
   ledger?(sessionId: string, command: string): ProcessLedger
 }
 
@@ -43,7 +47,16 @@ const fields = z.object({
   working_dir: z.string().default('.').describe('Folder to run in; default is the workspace'),
   shell: z.enum(shellNames).optional().describe('Default: bash, on Windows PowerShell'),
   login: z.boolean().default(false).describe('bash and zsh: run as a login shell'),
-  timeout: seconds(1, 600, 120).describe('Seconds after which it is ended'),
+  timeout: z
+    .number()
+    .default(120)
+    .describe(
+      'Seconds after which it is ended, 1 to 600, default 120; with yield_time_ms up to 86400, default 1800, 0 for no limit',
+    ),
+  yield_time_ms: clamped(0, 30_000).describe(
+    'For what runs long, such as a server: wait this long, then leave it running and answer with its id',
+  ),
+  tty: z.boolean().default(false).describe('With yield_time_ms: run it on a terminal'),
   max_output_chars: clamped(1_000, 50_000, 10_000).describe('Longer output is cut in the middle'),
 })
 type Input = z.infer<typeof fields>
@@ -52,23 +65,36 @@ type Input = z.infer<typeof fields>
 const input = z.preprocess((given) => {
   if (given === null || typeof given !== 'object') return given
   const { workdir, max_output_tokens, ...named } = given as Record<string, unknown>
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null
   const aliases = {
-    ...(workdir === undefined ? {} : { working_dir: workdir }),
-    ...(max_output_tokens === undefined ? {} : { max_output_chars: max_output_tokens }),
+    ...(isGiven(workdir) ? { working_dir: workdir } : {}),
+    ...(isGiven(max_output_tokens) ? { max_output_chars: max_output_tokens } : {}),
   }
-  return { ...aliases, ...named }
-}, fields)
+  return withLimit({ ...aliases, ...named })
+}, fields.superRefine(checkMode))
 
-/** Out of range is moved to the nearest end, but 0 would mean "no limit", which a command that is waited for cannot have (X-305). */
-function seconds(min: number, max: number, fallback: number) {
-  const toRange = (value: unknown): unknown =>
-    typeof value === 'number' && Number.isFinite(value) && value !== 0 ? Math.min(max, Math.max(min, value)) : value
-  return z.preprocess(toRange, z.number().min(min).max(max)).default(fallback)
+/** The time limit, moved into the range of the mode; 0 stays, to be judged (X-305). */
+function withLimit(given: Record<string, unknown>): Record<string, unknown> {
+  const sessionMode = isGiven(given['yield_time_ms'])
+  const [least, most, standard] = sessionMode ? [0, 86_400, 1_800] : [1, 600, 120]
+  const timeout = given['timeout'] ?? standard
+  if (typeof timeout !== 'number' || !Number.isFinite(timeout) || timeout === 0) return { ...given, timeout }
+  return { ...given, timeout: Math.min(most, Math.max(least, timeout)) }
 }
 
-const description = `Runs a command and waits for it: tests, builds, package managers, git, scripts. Standard input is empty and there is no terminal: use options that ask nothing. Each call starts in the working folder; nothing carries over. A non-zero exit is a normal result. To read, search or change files use the file tools.`
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
 
-type RunningCall = RunningCommand & { stoppedByPerson: boolean }
+/** A command that is waited for has a limit and no terminal (X-305). */
+function checkMode(given: Input, context: z.RefinementCtx): void {
+  if (given.yield_time_ms !== undefined) return
+  const refuse = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
+  if (given.tty) refuse('tty', 'needs yield_time_ms')
+  if (given.timeout === 0) refuse('timeout', '0 needs yield_time_ms')
+}
+
+const description = `Runs a command and waits for it: tests, builds, package managers, git, scripts. Standard input is empty and there is no terminal: use options that ask nothing. For what goes on (servers, watchers, REPLs) give yield_time_ms and talk to it with exec_session. Each call starts in the working folder; nothing carries over. A non-zero exit is a normal result. To read, search or change files use the file tools.`
+
+type RunningCall = { stop(): void; stoppedByPerson: boolean }
 
 /** One-shot commands (section 3 of the exec rules). */
 export function createShellTool(deps: ShellToolDeps): ShellTool {
@@ -140,9 +166,10 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
 
     async run(given, context) {
       const folder = await folderOf(given, context, 'use')
-      const env = await deps.environment.forCommand(context)
+      const env = await deps.environment.forCommand(context, given.tty)
       const shell = await shellOf(given.shell, env)
       context.signal.throwIfAborted()
+      if (given.yield_time_ms !== undefined) return startSession(given, context, folder, shell, env)
       const command = await startCommand({
         shell,
         command: given.command,
@@ -164,7 +191,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       const call = running.get(callId)
       if (!call) return false
       call.stoppedByPerson = true
-      void call.process.stop('stopped')
+      call.stop()
       return true
     },
   }
@@ -178,23 +205,95 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     )
   }
 
+  function factsOf(given: Input, context: ToolContext, folder = context.workspace): ExecFacts {
+    return {
+      owner: 'agent',
+      preview: deps.redaction().text(ExecSessions.preview(given.command)),
+      folder,
+      tty: given.tty,
+      itemId: context.callId,
+      timeoutMs: given.timeout === 0 ? null : given.timeout * 1_000,
+    }
+  }
+
+  /** Session mode (X-302): what has not ended within the yield time goes on and gets a number. */
+  async function startSession(
+    given: Input,
+    context: ToolContext,
+    folder: FilePath,
+    shell: Shell,
+    env: Record<string, string>,
+  ): Promise<ToolResult> {
+    const { sessionId, signal } = context
+    const launch = shellLaunch(shell, given.command, given.login)
+    const session = await deps.exec.start(sessionId, {
+      ...factsOf(given, context, folder.shown),
+      launch: {
+        ...launch,
+        cwd: folder.real,
+        env: { ...env, ...launch.env, ...(onlyReading.has(context) ? readOnlyGitEnvironment : {}) },
+      },
+      live: (text, stream) => context.output(text, stream),
+    })
+    const stop = (): void => void session.stop('stopped')
+    const call: RunningCall = { stop, stoppedByPerson: false }
+    running.set(context.callId, call)
+    let ended = false
+    try {
+      ended = await session.untilEnd(given.yield_time_ms!, signal)
+    } catch (error) {
+      // Nobody was told its number: Stop ends it (X-310).
+      await session.stop('stopped')
+      await deps.exec.drop(sessionId, session)
+      throw error
+    } finally {
+      running.delete(context.callId)
+    }
+    if (!ended) {
+      const id = await deps.exec.tell(sessionId, session)
+      session.capture.endLive()
+      const how = `[It goes on as ${id}: exec_session with session_id "${id}" waits for it, types into it or ends it.]`
+      return execReply(session, { budget: given.max_output_chars, notes: [how] })
+    }
+    const end = session.end!
+    const left = await session.left
+    try {
+      return await resultOf(
+        session.capture.finish(),
+        { ...end, unreaped: session.unreaped },
+        {
+          durationMs: session.elapsedMs,
+          budget: given.max_output_chars,
+          timeout: given.timeout,
+          blobs: deps.blobs,
+          background: left?.id ?? null,
+        },
+      )
+    } finally {
+      await deps.exec.drop(sessionId, session)
+    }
+  }
+
   async function waitFor(command: RunningCommand, given: Input, context: ToolContext): Promise<ToolResult> {
-    const call: RunningCall = { ...command, stoppedByPerson: false }
     const stop = (): void => void command.process.stop('stopped')
+    const call: RunningCall = { stop, stoppedByPerson: false }
     running.set(context.callId, call)
     context.signal.addEventListener('abort', stop)
     if (context.signal.aborted) stop()
-    const { end, output, durationMs } = await command.finished
+    const { end, output, left, durationMs } = await command.finished
     running.delete(context.callId)
     context.signal.removeEventListener('abort', stop)
     try {
       // A turn's Stop is reported once the tree has ended (X-209), and is no result (X-708); an exit seen before is one.
       if (end.reason !== 'exited' && !call.stoppedByPerson) context.signal.throwIfAborted()
+      const facts = factsOf(given, context)
+      const background = left && (await deps.exec.adopt(context.sessionId, facts, command.process, left))
       return await resultOf(output, end, {
         durationMs,
         budget: given.max_output_chars,
         timeout: given.timeout,
         blobs: deps.blobs,
+        background: background?.id ?? null,
       })
     } finally {
       await output.release()
@@ -202,12 +301,12 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
   }
 }
 
-type Facts = { durationMs: number; budget: number; timeout: number; blobs: Blobs }
+type Facts = { durationMs: number; budget: number; timeout: number; blobs: Blobs; background: string | null }
 
 async function resultOf(
   output: CapturedOutput,
-  end: ProcessEnd,
-  { durationMs, budget, timeout, blobs }: Facts,
+  end: Pick<ProcessEnd, 'exitCode' | 'signal' | 'unreaped'> & { reason: string },
+  { durationMs, budget, timeout, blobs, background }: Facts,
 ): Promise<ToolResult> {
   const { head, tail, dropped } = output.reduced
   const cut = output.binary || head.length + tail.length + dropped > budget
@@ -218,7 +317,9 @@ async function resultOf(
   const outcome = outcomeOf(end, timeout)
   const notes = [
     `[${outcome.text}, ${(durationMs / 1_000).toFixed(1)} s]`,
-    end.background ? '[It left processes running in the background.]' : '',
+    background === null
+      ? ''
+      : `[It left processes running in the background: ${background}. exec_session with terminate ends them.]`,
     end.unreaped.length > 0 ? `[Could not be ended: process ${end.unreaped.join(', ')}.]` : '',
     output.incomplete ? '[The disk refused to store the output; what is shown is all that was kept.]' : '',
   ]
@@ -240,7 +341,10 @@ async function resultOf(
 }
 
 /** An exit is a result whatever its code (X-307). */
-function outcomeOf(end: ProcessEnd, timeout: number): { text: string; code?: string } {
+function outcomeOf(
+  end: Pick<ProcessEnd, 'exitCode' | 'signal'> & { reason: string },
+  timeout: number,
+): { text: string; code?: string } {
   if (end.reason === 'timed_out') return { text: `Ended: it took longer than ${timeout} s`, code: 'exec.timed_out' }
   if (end.reason === 'stopped') return { text: 'Ended by the person', code: 'exec.stopped_by_person' }
   if (end.reason === 'shutdown') return { text: 'Ended: Lathe is closing', code: 'app.closing' }

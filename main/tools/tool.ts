@@ -10,17 +10,38 @@ import type { FileChange } from '../files/change.ts'
 /** What a call would touch, as the policy judges it (Z-80). Paths are real absolute paths. */
 export type Effect =
   | { kind: 'read'; path: string; inside: boolean; secret: boolean }
-  | { kind: 'write'; path: string; inside: boolean; change: 'edit' | 'create' | 'move' | 'delete'; protected: boolean; secret: boolean }
+  | {
+      kind: 'write'
+      path: string
+      inside: boolean
+      change: 'edit' | 'create' | 'move' | 'delete'
+      protected: boolean
+      secret: boolean
+    }
   /** One simple command of the line; `words` are literal words, or null where one is not literal. `readOnly` by Z-65. */
-  | { kind: 'command'; words: (string | null)[]; text: string; readOnly: boolean; /** Why nothing may be remembered. */ opaque?: string | undefined; neverAutomatic?: string | undefined }
+  | {
+      kind: 'command'
+      words: (string | null)[]
+      text: string
+      readOnly: boolean
+      /** Why nothing may be remembered. */ opaque?: string | undefined
+      neverAutomatic?: string | undefined
+    }
   /** Refused in every mode (Z-70). */
   | { kind: 'forbidden'; reason: string }
   | { kind: 'network'; host: string; port: number; loopback: boolean }
+  /** Text for a program that runs: it may do with it what it likes. */
+  | { kind: 'input'; text: string }
   | { kind: 'person' }
   | { kind: 'none' }
 
 /** What the approval card shows of a call. `detail` is the exact command, or the path and a diff. */
-export type CallPreview = { title: string; detail: string; detailKind: 'command' | 'diff' | 'path' | 'url' | 'text'; folder?: string | undefined }
+export type CallPreview = {
+  title: string
+  detail: string
+  detailKind: 'command' | 'diff' | 'path' | 'url' | 'text'
+  folder?: string | undefined
+}
 
 export type CallPlan = { effects: Effect[]; preview: CallPreview }
 
@@ -35,6 +56,17 @@ export type ToolView = {
   line?: number | undefined
   outputRef?: string | undefined
   truncated?: boolean | undefined
+  exec?: ExecView | undefined
+}
+
+/** What a reply about an exec session says as data (X-420). */
+export type ExecView = {
+  id: string
+  state: 'running' | 'stopping' | 'ended'
+  elapsedMs: number
+  remainingMs: number | null
+  omitted: number
+  matched?: boolean | undefined
 }
 
 export type ToolResult = {
@@ -46,6 +78,10 @@ export type ToolResult = {
   summary?: string | undefined
   view?: ToolView | undefined
   changes?: FileChange[] | undefined
+  /** The exec session whose end this tells the agent (X-602). */
+  toldEndOf?: string | undefined
+  /** Called once the result is recorded: what it gave is not given again (X-422). */
+  recorded?: (() => void) | undefined
   /** Set when the result ends the turn's wait on a person (ask_person). */
   questionId?: string | undefined
 }
@@ -53,7 +89,13 @@ export type ToolResult = {
 export type ToolProgress = { message: string; done?: number | undefined; total?: number | undefined }
 
 /** What the agent asks of a person (T-147); a secret is answered in memory only. */
-export type Question = { ask: 'choice' | 'text' | 'secret'; text: string; choices: Choice[]; multiple: boolean; allowText: boolean }
+export type Question = {
+  ask: 'choice' | 'text' | 'secret'
+  text: string
+  choices: Choice[]
+  multiple: boolean
+  allowText: boolean
+}
 export type QuestionAnswer =
   | { answer: { choices: string[]; text: string | null; secret: string | null } }
   | { noAnswer: 'declined' | 'blank' | 'expired' | 'unattended' | 'cancelled' }
@@ -107,5 +149,10 @@ export type ToolSpecSchema = {
 
 /** A tool error as the model's answer. */
 export function toolFailure(error: LatheError): ToolResult {
-  return { text: error.hint ? `${error.message}\n${error.hint}` : error.message, isError: true, code: error.code, summary: error.message }
+  return {
+    text: error.hint ? `${error.message}\n${error.hint}` : error.message,
+    isError: true,
+    code: error.code,
+    summary: error.message,
+  }
 }

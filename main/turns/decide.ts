@@ -9,9 +9,9 @@ import { admit, submit } from './admission.ts'
 import { answerApproval, rejudge } from './approvals.ts'
 import { markUndone, recordFound, reviewChange } from './changes.ts'
 import { Decision } from './decision.ts'
-import { execAnswered, execAsks, execChanged, execEnded, execForgotten, execStarted } from './exec-sessions.ts'
+import { execAnswered, execAsks, execChanged, execEnded, execStarted } from './exec-sessions.ts'
 import type { Command, Input } from './inputs.ts'
-import { endCommand, noteCommand, startCommand } from './own-commands.ts'
+import { commandPrinted, endCommand, noteCommand, startCommand } from './own-commands.ts'
 import { answerQuestion, expireQuestion } from './questions.ts'
 import {
   addFollowUp,
@@ -152,6 +152,8 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return startCommand(decision, command)
     case 'command.ended':
       return endCommand(decision, command)
+    case 'command.output':
+      return commandPrinted(decision, command)
     case 'command.noted':
       return noteCommand(decision, command)
     case 'exec.started':
@@ -164,8 +166,6 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return execAnswered(decision, command)
     case 'exec.ended':
       return execEnded(decision, command)
-    case 'exec.forgotten':
-      return execForgotten(decision, command)
   }
 }
 

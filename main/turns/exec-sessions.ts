@@ -12,6 +12,8 @@ import { emitQuestions } from './questions.ts'
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 
 const noticesPerTurn = 20
+/** Ended ones that are remembered with the reference to their output. */
+const endedKept = 64
 
 export function execStarted(decision: Decision, command: Of<'exec.started'>): { id: string } {
   const record = recordOf(decision)
@@ -88,17 +90,13 @@ export function execEnded(decision: Decision, command: Of<'exec.ended'>): { ok: 
   closeQuestion(decision, command.id, 'cancelled')
   const { held: _, questionId: __, ...kept } = session
   put(decision, { ...kept, state: 'ended', end: command.end })
+  const ended = recordOf(decision).sessions.filter((one) => one.state === 'ended')
+  const old = new Set(ended.slice(0, Math.max(0, ended.length - endedKept)))
+  if (old.size > 0) change(decision, { sessions: recordOf(decision).sessions.filter((one) => !old.has(one)) })
   if (command.notice) {
     const notice = { execId: command.id, ...command.notice, itemId: null }
     change(decision, { notices: [...recordOf(decision).notices, notice] })
   }
-  return { ok: true }
-}
-
-export function execForgotten(decision: Decision, command: Of<'exec.forgotten'>): { ok: true } {
-  const record = recordOf(decision)
-  const sessions = record.sessions.filter((one) => one.state !== 'ended' || !command.ids.includes(one.id))
-  if (sessions.length < record.sessions.length) change(decision, { sessions })
   return { ok: true }
 }
 

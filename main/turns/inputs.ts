@@ -112,6 +112,7 @@ export type Command =
       output: string
       stopped: boolean
     }
+  | { type: 'command.output'; itemId: string; add: string }
   /** Its output so far goes with the person's next message (X-331). */
   | { type: 'command.noted'; itemId: string; state: string; output: string }
   /** Answers `{ id }`, the number it has from now on (X-401). */
@@ -121,6 +122,5 @@ export type Command =
   | { type: 'exec.answered'; id: string }
   /** `notice` where the agent is to be told of the end (X-602). */
   | { type: 'exec.ended'; id: string; end: ExecEnd; notice: { text: string; prompt: string } | null }
-  | { type: 'exec.forgotten'; ids: string[] }
 
 export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; report: Report }

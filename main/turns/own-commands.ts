@@ -2,6 +2,7 @@
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { checkMutable } from './requests.ts'
+import { emitOutput } from './tool-items.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -60,6 +61,12 @@ export function endCommand(decision: Decision, command: Of<'command.ended'>): { 
       ? `ended by ${command.signal}`
       : `exit ${command.exitCode ?? '?'}`
   note(decision, { itemId: item.id, line, state, output: command.output })
+  return { ok: true }
+}
+
+export function commandPrinted(decision: Decision, command: Of<'command.output'>): { ok: true } {
+  const item = decision.item(command.itemId, 'tool')
+  if (item && item.endedAt === null) emitOutput(decision, item, command.add)
   return { ok: true }
 }
 

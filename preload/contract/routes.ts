@@ -253,7 +253,10 @@ export const contract = {
           ...inSession,
           at: Id.optional(),
           side: z.enum(['before', 'after']).optional(),
-          title: z.string().max(titleCharsMax * 4).optional(),
+          title: z
+            .string()
+            .max(titleCharsMax * 4)
+            .optional(),
         }),
       )
       .output(SessionHeader),
@@ -356,6 +359,12 @@ export const contract = {
       .output(z.object({ itemId: Id })),
     /** "Stop" on a command's card: ends that command only. */
     stopCommand: route.input(z.object({ ...act, ...inSession, itemId: Id })).output(done),
+  },
+  exec: {
+    /** Ends an exec session and all it started, whoever started it. */
+    stop: route.input(z.object({ ...act, ...inSession, id: Id })).output(done),
+    /** The person takes its keyboard from the agent, or hands it back. */
+    hold: route.input(z.object({ ...act, ...inSession, id: Id, held: z.boolean() })).output(done),
   },
   steers: {
     add: route

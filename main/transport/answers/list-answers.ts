@@ -23,7 +23,10 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
       pin: ({ sessionId, pinned }) => sessions.command(sessionId, { type: 'pin', pinned }),
       archive: ({ sessionId, archived }) => sessions.command(sessionId, { type: 'archive', archived }),
       delete: async ({ sessionId }) => {
+        await services.exec.endOf(sessionId)
         await sessions.delete(sessionId)
+        // A turn that was ending meanwhile may have started another.
+        await services.exec.endOf(sessionId)
         return ok
       },
       restore: ({ sessionId }) => sessions.command(sessionId, { type: 'restore' }),

@@ -4,6 +4,7 @@ import type { ContextReport, HostInfo } from '../../../preload/contract/routes.t
 import type { Rule } from '../../../preload/contract/items.ts'
 import type { Settings } from '../../../preload/contract/settings.ts'
 import type { Environment } from '../../exec/environment.ts'
+import type { ExecSessions } from '../../exec/exec-sessions.ts'
 import type { Terminals } from '../../exec/terminals.ts'
 import type { Differ } from '../../files/diff.ts'
 import type { CommitGate } from '../../files/gate.ts'
@@ -35,6 +36,7 @@ export type Services = {
   environment: Environment
   terminals: Terminals
   ownCommands: OwnCommands
+  exec: ExecSessions
   /** Ends the command of a tool call; false where none of it runs (X-309). */
   stopToolCommand(itemId: string): boolean
   context: { report(sessionId: string): Promise<ContextReport> }

@@ -9,7 +9,7 @@ const ok = { ok: true } as const
 
 export function sessionAnswers(
   services: Services,
-): Pick<Handlers, 'session' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
+): Pick<Handlers, 'session' | 'exec' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
   const { sessions, storage } = services
   return {
     session: {
@@ -33,8 +33,10 @@ export function sessionAnswers(
         if (!item) throw new LatheError('request.invalid', 'There is no such item in this session.')
         return item
       },
-      submit: ({ sessionId, ...submission }, client) =>
-        sessions.submit(sessionId, { ...submission, attendance: client.attendance }),
+      submit: async ({ sessionId, ...submission }, client) => {
+        await services.ownCommands.note(sessionId)
+        return sessions.submit(sessionId, { ...submission, attendance: client.attendance })
+      },
       stop: ({ sessionId, turnId, reason = 'person' }) => sessions.command(sessionId, { type: 'stop', turnId, reason }),
       retry: ({ sessionId, requestId, turnId, model }, client) =>
         sessions.retry(sessionId, requestId, turnId, model, client.attendance),
@@ -91,16 +93,30 @@ export function sessionAnswers(
         return ok
       },
     },
+    exec: {
+      stop: async ({ sessionId, id }) => {
+        const session = await services.exec.get(sessionId, id)
+        await session.stop()
+        return ok
+      },
+      hold: async ({ sessionId, id, held }) => {
+        const session = await services.exec.get(sessionId, id)
+        session.hold(held)
+        return ok
+      },
+    },
     steers: {
-      add: ({ sessionId, turnId, requestId, text, attachments }) =>
-        sessions.command(sessionId, {
+      add: async ({ sessionId, turnId, requestId, text, attachments }) => {
+        await services.ownCommands.note(sessionId)
+        return sessions.command(sessionId, {
           type: 'steer.add',
           turnId,
           requestId,
           fingerprint: sessions.fingerprint({ action: 'steer', turnId, text }),
           text,
           attachments,
-        }),
+        })
+      },
       edit: ({ sessionId, steerId, text, attachments }) =>
         sessions.command(sessionId, { type: 'steer.edit', steerId, text, attachments }),
       withdraw: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.withdraw', steerId }),

@@ -14,7 +14,7 @@ const never = () => new AbortController().signal
 export function workbenchAnswers(
   services: Services,
 ): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'models' | 'terminals'> {
-  const { storage, settings, workspaces, models, terminals, events } = services
+  const { storage, settings, workspaces, models, terminals, exec, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
     host: {
@@ -99,10 +99,26 @@ export function workbenchAnswers(
     terminals: {
       list: async () => terminals.list(),
       open: ({ workspace, cols, rows }) => terminals.open({ workspace, cols, rows }),
-      attach: ({ id, after }, client) =>
-        terminals.attach(id, { ...(after === undefined ? {} : { after }), signal: client.signal ?? never() }),
-      input: async ({ id, data }) => (terminals.input(id, data), ok),
-      resize: async ({ id, cols, rows }) => (terminals.resize(id, cols, rows), ok),
+      // An exec session is looked at, and typed into, as a terminal is.
+      attach: ({ id, after }, client) => {
+        const signal = client.signal ?? never()
+        const session = exec.atScreen(id)
+        return session
+          ? session.frames(after, signal)
+          : terminals.attach(id, { ...(after === undefined ? {} : { after }), signal })
+      },
+      input: async ({ id, data }) => {
+        const session = exec.atScreen(id)
+        if (session) session.type(data)
+        else terminals.input(id, data)
+        return ok
+      },
+      resize: async ({ id, cols, rows }) => {
+        const session = exec.atScreen(id)
+        if (session) session.resize(cols, rows)
+        else terminals.resize(id, cols, rows)
+        return ok
+      },
       rename: async ({ id, title }) => (terminals.rename(id, title), ok),
       close: async ({ id }) => (await terminals.close(id), ok),
     },
