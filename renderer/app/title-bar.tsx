@@ -105,7 +105,7 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
         >
           <bdi>{shownText(title) || 'New session'}</bdi>
         </span>
-        <span className="max-w-[40%] shrink truncate text-12 text-faint max-narrow:hidden" title={workspace}>
+        <span className="max-w-240 shrink truncate text-12 text-faint max-narrow:hidden" title={workspace}>
           <bdi>{shownText(folder)}</bdi>
         </span>
       </h2>

@@ -37,7 +37,8 @@ export function parseDiff(
 ): FileDiffMetadata {
   const hunks = hideWhitespace ? withoutWhitespace(patch) : hunkText(patch)
   if (hunks === '') return emptyDiff(path, kind)
-  const parsed = processFile(`--- a/file\n+++ b/file\n${hunks}`, { isGitDiff: false })
+  // One name on both sides: another one before would be shown as a rename, and its language not known.
+  const parsed = processFile(`--- file\n+++ file\n${hunks}`, { isGitDiff: false })
   return parsed ? { ...parsed, name: path, type: types[kind] } : emptyDiff(path, kind)
 }
 

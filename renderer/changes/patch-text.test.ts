@@ -10,6 +10,7 @@ test('headers before the first hunk are left out, and a removed line that looks 
   expect(hunkText(hunk)).toBe(hunk)
   expect(hunkText('Binary files differ\n')).toBe('')
   const diff = parseDiff('x', 'edited', hunk, false)
+  expect([diff.name, diff.prevName]).toEqual(['x', undefined])
   expect(changeBlocks(diff)).toEqual([{ side: 'deletions', from: 1, to: 1, added: 0, removed: 1 }])
   expect(diff.name).toBe('x')
 })

@@ -55,7 +55,7 @@ export function Dialog({
               {description && <Radix.Description className="mt-2 text-13 text-muted">{description}</Radix.Description>}
             </header>
           )}
-          <div className={classNames('flex min-h-0 grow flex-col', !bare && 'overflow-auto px-16 pb-16')}>
+          <div className={classNames('flex min-h-0 grow flex-col', !bare && 'overflow-auto px-16 pt-2 pb-16')}>
             {children}
           </div>
           {footer && <footer className="flex justify-end gap-8 border-t border-line px-16 py-12">{footer}</footer>}
