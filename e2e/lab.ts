@@ -31,6 +31,13 @@ export type LabOptions = {
   env?: Record<string, string | undefined>
 }
 
+export type StartOptions = {
+  stdin?: string
+  env?: Record<string, string | undefined>
+  /** How long it may run before it counts as hanging. */
+  limitMs?: number
+}
+
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 export class Lab {
@@ -110,9 +117,9 @@ export class Lab {
   }
 
   /** Starts `bin/lathe` in the workspace. */
-  start(args: string[], options: { stdin?: string; env?: Record<string, string | undefined> } = {}): LatheProcess {
+  start(args: string[], options: StartOptions = {}): LatheProcess {
     const child = spawn(launcher, args, { cwd: this.workspace, env: { ...this.env, ...options.env }, stdio: 'pipe' })
-    const started = new LatheProcess(child, args)
+    const started = new LatheProcess(child, args, options.limitMs)
     child.stdin.on('error', () => {})
     child.stdin.end(options.stdin ?? '')
     this.#started.push(started)
@@ -120,7 +127,7 @@ export class Lab {
   }
 
   /** Runs `bin/lathe` to its end. */
-  async lathe(args: string[], options: Parameters<Lab['start']>[1] = {}): Promise<Ended> {
+  async lathe(args: string[], options: StartOptions = {}): Promise<Ended> {
     return this.start(args, options).ended
   }
 
@@ -162,7 +169,7 @@ export class LatheProcess {
   stderr = ''
   readonly #listeners = new Set<() => void>()
 
-  constructor(child: ChildProcess, args: string[]) {
+  constructor(child: ChildProcess, args: string[], limitMs = hangMs) {
     this.pid = child.pid!
     this.child = child
     const heard = (name: 'stdout' | 'stderr') => (part: string) => {
@@ -179,7 +186,7 @@ export class LatheProcess {
             `lathe ${args.join(' ')} did not end.\nstdout: ${this.stdout.slice(-2_000)}\nstderr: ${this.stderr}`,
           ),
         )
-      }, hangMs)
+      }, limitMs)
       child.once('error', fail)
       child.once('close', (code, signal) => {
         clearTimeout(limit)

@@ -77,6 +77,8 @@ export class LatheWindow {
 export type DeskOptions = LabOptions & {
   /** What is served instead of the lab's own workspace; null for a host without a folder. */
   folder?: (lab: Lab) => Promise<string | null>
+  /** How long the host may run at most. */
+  limitMs?: number
 }
 
 /** A lab, the host that serves it, and the windows before it. */
@@ -86,19 +88,19 @@ export class Desk {
   readonly window: LatheWindow
   #host: LatheProcess
   #url: string
-  readonly #args: string[]
+  readonly #start: (...more: string[]) => LatheProcess
   readonly #context: BrowserContext
 
   private constructor(
     lab: Lab,
-    args: string[],
+    start: (...more: string[]) => LatheProcess,
     host: LatheProcess,
     url: string,
     context: BrowserContext,
     window: LatheWindow,
   ) {
     this.lab = lab
-    this.#args = args
+    this.#start = start
     this.#host = host
     this.#url = url
     this.#context = context
@@ -110,11 +112,13 @@ export class Desk {
     try {
       const folder = options.folder ? await options.folder(lab) : lab.workspace
       const args = ['serve', '--json', ...(folder === null ? [] : ['--workspace', folder])]
-      const host = lab.start(args)
+      const start = (...more: string[]) =>
+        lab.start([...args, ...more], options.limitMs === undefined ? {} : { limitMs: options.limitMs })
+      const host = start()
       const url = await addressOf(host)
       const window = new LatheWindow(await context.newPage())
       await window.page.goto(url)
-      return new Desk(lab, args, host, url, context, window)
+      return new Desk(lab, start, host, url, context, window)
     } catch (error) {
       await lab[Symbol.asyncDispose]()
       throw error
@@ -137,7 +141,7 @@ export class Desk {
   /** Serves the same data folder on the same port again. The address is new: so is its token (Z-171). */
   async serveAgain(): Promise<string> {
     const { port } = new URL(this.#url)
-    this.#host = this.lab.start([...this.#args, '--port', port])
+    this.#host = this.#start('--port', port)
     this.#url = await addressOf(this.#host)
     return this.#url
   }

@@ -1,96 +1,377 @@
 /**
- * `npm run shots`: pictures of the window in light, dark and high contrast, into shots/. A host with an empty data folder
- * and the demo model is started for it, and the demo workspace is copied, so nothing of the person's own is seen.
+ * `npm run shots`: pictures of every main state of the window, in light and in dark, into shots/; those whose names begin
+ * with one of the words given to it, or all. A scripted model plays a small project's mending, so that nothing of the
+ * person's own is seen and each run draws the same.
  */
-import { spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { execFile } from 'node:child_process'
+import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { chromium, type Page } from 'playwright'
+import { promisify } from 'node:util'
+import { chromium, type Browser, type Locator } from 'playwright'
+import type { Lab } from '../e2e/lab.ts'
+import type { Action, Step } from '../e2e/model-server/script.ts'
+import { Desk, type DeskOptions, type LatheWindow } from '../e2e/window.ts'
 import { requireBrowser, sandboxArguments } from './browser.ts'
 import { buildParts, isStale } from './build.ts'
 import { root } from './steps.ts'
 
-const looks = [
-  { name: 'light', colorScheme: 'light', contrast: 'no-preference' },
-  { name: 'dark', colorScheme: 'dark', contrast: 'no-preference' },
-  { name: 'contrast', colorScheme: 'dark', contrast: 'more' },
-] as const
-const turnLimit = 60_000
+const run = promisify(execFile)
+const looks = ['light', 'dark'] as const
+const wide = { width: 1440, height: 900 }
+/** Colours fade, code is coloured anew by a worker. */
+const settleMs = 400
 
-async function startHost(home: string, workspace: string): Promise<{ url: string; stop: () => Promise<void> }> {
-  const host = spawn(process.execPath, [join(root, 'out/main/lathe.js'), 'serve', '--json', '--workspace', workspace], {
-    env: { ...process.env, LATHE_HOME: home },
-    stdio: ['ignore', 'pipe', 'inherit'],
+const call = (name: string, args: Record<string, unknown>): Action => ({ call: { name, args } })
+const planned = ['Run the tests and read what fails', 'Give the odd cents away', 'Prove it with the tests']
+const plan = (done: number) =>
+  call('update_plan', {
+    entries: planned.map((text, at) => ({ text, state: at < done ? 'done' : at === done ? 'active' : 'pending' })),
   })
-  const ended = new Promise<void>((done) => host.once('close', () => done()))
-  const line = await Promise.race([
-    new Promise<string>((done) => createInterface({ input: host.stdout }).once('line', done)),
-    ended.then(() => ''),
+const titles: [string, string][] = [
+  ['shares of a bill', 'Shares do not add up to the bill'],
+  ['README', 'Explain rounding in the README'],
+  ['licence', 'Choose a licence'],
+  ['currency', 'Format amounts in a currency'],
+  ['release', 'Prepare the 1.1 release'],
+]
+const named = titles.map(([contains, text]): Step => ({
+  repeat: 'always',
+  when: { contains: 'Write a title', lastUserContains: contains },
+  emit: [{ text }],
+}))
+
+const mended = `  const share = Math.floor(cents / people)
+  const odd = cents - share * people
+  return Array.from({ length: people }, (_, at) => (at < odd ? share + 1 : share))`
+const broken = `  const share = Math.floor(cents / people)
+  return Array.from({ length: people }, () => share)`
+const task = 'The shares of a bill do not add up when it does not divide evenly. Find out why and mend it.'
+const answer = `\`splitBill\` rounded every share down and lost the remainder: ten euros among three were **9.99**.
+
+The odd cents now go to the first people, one each:
+
+\`\`\`js
+splitBill(1000, 3) // [334, 333, 333]
+\`\`\`
+
+- Shares never differ by more than one cent, and their sum is the bill.
+- \`src/split.js\` is the only file that changed; all three tests pass.`
+const mending: Step[] = [
+  {
+    emit: [
+      { reasoning: '**Where the cents go**\n\nThree shares of 333 make 999, so one cent is lost to rounding down.' },
+      { text: 'I will run the tests first, to see the fault with my own eyes. ' },
+      plan(0),
+      call('read_file', { path: 'src/split.js' }),
+      call('grep', { pattern: 'splitBill' }),
+    ],
+    usage: { input: 2_310, output: 184 },
+  },
+  { emit: [call('shell', { command: 'node --test' })], usage: { input: 3_020, output: 41 } },
+  {
+    emit: [
+      { text: 'Each share is rounded down, and nobody gets what is left over. ' },
+      call('edit_file', { path: 'src/split.js', old_text: broken, new_text: mended }),
+      plan(2),
+    ],
+    usage: { input: 3_850, output: 212 },
+  },
+  { emit: [call('shell', { command: 'node --test' })], usage: { input: 4_120, output: 38 } },
+  { emit: [plan(3)], usage: { input: 4_420, output: 30 } },
+  { emit: [{ text: answer }], usage: { input: 4_710, output: 196 } },
+]
+
+/** A small project in a folder of its own, as a person would have it. */
+async function project(lab: Lab): Promise<string> {
+  const folder = join(lab.folder, 'split-the-bill')
+  await cp(join(root, 'assets/demo-workspace'), folder, { recursive: true })
+  for (const args of [
+    ['init', '--quiet', '--initial-branch=main'],
+    ['add', '.'],
+    ['-c', 'user.name=Lathe', '-c', 'user.email=lathe@localhost', 'commit', '--quiet', '--message=As found'],
   ])
-  if (!line) throw new Error('The host ended before it served anything.')
-  const stop = async () => {
-    host.kill('SIGTERM')
-    await ended
-  }
-  return { url: (JSON.parse(line) as { url: string }).url, stop }
+    await run('git', ['-C', folder, ...args])
+  return folder
 }
 
-async function shot(page: Page, name: string): Promise<void> {
-  for (const look of looks) {
-    await page.emulateMedia({ colorScheme: look.colorScheme, contrast: look.contrast, reducedMotion: 'reduce' })
-    await page.screenshot({ path: join(root, 'shots', `${name}-${look.name}.png`) })
+const wanted = process.argv.slice(2)
+
+class Tour {
+  readonly desk: Desk
+  readonly window: LatheWindow
+
+  constructor(desk: Desk) {
+    this.desk = desk
+    this.window = desk.window
   }
-  console.log(`shots/${name}-{${looks.map((look) => look.name).join(',')}}.png`)
+
+  script(...steps: Step[]): void {
+    this.desk.lab.server.script([...named, ...steps])
+  }
+
+  async shot(name: string): Promise<void> {
+    if (wanted.length > 0 && !wanted.some((word) => name.startsWith(word))) return
+    const { page } = this.window
+    for (const colorScheme of looks) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.mouse.move(720, 2)
+      await page.waitForTimeout(settleMs)
+      await page.screenshot({ path: join(root, 'shots', `${name}-${colorScheme}.png`), caret: 'initial' })
+    }
+    console.log(`shots/${name}-{${looks.join(',')}}.png`)
+  }
+
+  async shown(locator: Locator): Promise<void> {
+    await locator.first().waitFor({ state: 'visible', timeout: 30_000 })
+  }
+
+  async start(text: string): Promise<void> {
+    await this.window.button('New session').first().click()
+    await this.shown(this.window.message)
+    await this.window.send(text)
+  }
+
+  async turn(text: string, ...steps: Step[]): Promise<void> {
+    this.script(...steps)
+    await this.start(text)
+  }
+
+  async allow(): Promise<void> {
+    await this.window.approval.getByRole('button', { name: 'Allow once' }).click({ timeout: 15_000 })
+  }
+
+  async ended(outcome: string): Promise<void> {
+    await this.shown(this.window.entry(`Turn ${outcome}`).last())
+  }
+
+  async key(keys: string): Promise<void> {
+    await this.window.page.keyboard.press(keys)
+  }
+
+  async dialog(keys: string, name: string): Promise<void> {
+    await this.key(keys)
+    await this.shown(this.window.page.getByRole('dialog'))
+    await this.shot(name)
+  }
 }
 
-async function tour(page: Page, url: string): Promise<void> {
-  await page.goto(url)
-  const message = page.getByRole('textbox', { name: 'Message' })
-  await message.waitFor()
-  await shot(page, 'empty')
-  await message.fill('Show me around this workspace')
-  await page.getByRole('button', { name: 'Send' }).click()
-  const transcript = page.getByRole('log', { name: 'Transcript' })
-  await transcript.getByRole('article').nth(1).waitFor({ timeout: turnLimit })
-  await shot(page, 'running')
-  await page
-    .getByRole('button', { name: 'Send' })
-    .or(page.getByRole('group', { name: 'Approval' }))
-    .first()
-    .waitFor({ timeout: turnLimit })
-  await shot(page, 'session')
-  await page.keyboard.press('ControlOrMeta+Shift+P')
-  await page.getByRole('dialog', { name: 'Command palette' }).waitFor()
-  await shot(page, 'palette')
-  await page.keyboard.press('Escape')
-  await page.keyboard.press('ControlOrMeta+,')
-  await page.getByRole('dialog', { name: 'Settings' }).waitFor()
-  await shot(page, 'settings')
+/** First steps: no folder, no model. */
+async function beginnings(tour: Tour): Promise<void> {
+  await tour.shown(tour.window.page.getByRole('main', { name: 'Welcome' }))
+  await tour.shot('welcome-first')
+  await tour.window.button('Connect').click()
+  await tour.shown(tour.window.page.getByRole('dialog'))
+  await tour.shot('connect')
+  await tour.window.button('Close').click()
+  await tour.window.button('Open folder').last().click()
+  await tour.shown(tour.window.dialog('Open folder'))
+  await tour.shot('open-folder')
+}
+
+/** One turn from the task to the review, with its approvals. */
+async function mainFlow(tour: Tour): Promise<void> {
+  const { window } = tour
+  await tour.shown(window.page.getByRole('main', { name: 'Welcome' }))
+  await tour.shot('welcome')
+  await window.newSession()
+  await tour.shot('session-empty')
+  await tour.turn(task, ...mending)
+  await tour.shown(window.approval)
+  await tour.shot('approval-command')
+  await tour.allow()
+  await tour.shown(window.approval.getByText('Make this change?'))
+  await tour.shot('approval-change')
+  await tour.allow()
+  await tour.shown(window.approval.getByText('Run this command?'))
+  await tour.allow()
+  await tour.ended('completed')
+  await window.tab('Changes')
+  await tour.shot('session')
+  await window.command('Changes: side by side')
+  const divider = window.page.getByRole('separator', { name: 'Resize the inspector' })
+  const at = (await divider.boundingBox())!
+  await window.page.mouse.move(at.x, at.y + 300)
+  await window.page.mouse.down()
+  await window.page.mouse.move(at.x - 340, at.y + 300, { steps: 8 })
+  await window.page.mouse.up()
+  await tour.shot('changes-side-by-side')
+  await window.command('Changes: unified')
+  await tour.shot('changes-unified')
+  await window.tab('Plan')
+  await tour.shot('plan')
+  const files = await window.tab('Files')
+  await files.getByRole('treeitem', { name: 'src' }).click()
+  await files.getByRole('treeitem', { name: 'split.js' }).click()
+  await tour.shown(files.getByText('withTip'))
+  await tour.shot('files')
+  await window.tab('Context')
+  await tour.shot('context')
+  for (const name of ['Tool call, edit file', 'Tool call, shell', 'Tool call, read file', 'Thought']) {
+    const entry = window.entry(name).first()
+    if (await entry.isVisible()) await entry.getByRole('button').first().click()
+  }
+  await tour.key('ControlOrMeta+Alt+b')
+  await tour.shot('session-without-inspector')
+  await tour.key('ControlOrMeta+Alt+b')
+  await window.tab('Changes')
+}
+
+/** A turn that is under way: cards with running time, text as it comes, what waits behind it. */
+async function running(tour: Tour): Promise<void> {
+  const { window } = tour
+  await tour.turn(
+    'Prepare the 1.1 release: changelog, version, tag.',
+    {
+      emit: [
+        { reasoning: '**What a release needs**\n\nThe changelog first.' },
+        { text: 'I begin with what changed since 1.0.' },
+        plan(1),
+      ],
+    },
+    {
+      emit: [
+        call('shell', {
+          command: 'for step in lint types unit; do echo "ok $step"; done; until [ -e ../gate ]; do sleep 0.1; done',
+        }),
+      ],
+    },
+    {
+      emit: [
+        { text: 'Everything is green. The changelog now names both changes, and **the version is**' },
+        { hang: true },
+      ],
+    },
+  )
+  await tour.window.command('Approval mode: Allow everything').catch(() => {})
+  if (await window.approval.isVisible()) await tour.allow()
+  await tour.shown(window.status.getByText('Running'))
+  await window.message.fill('Leave the tag to me')
+  await window.button('Steer now').click()
+  for (const text of ['Then write the announcement', 'And update the website']) {
+    await window.message.fill(text)
+    await window.button('Queue').click()
+  }
+  await tour.shot('running')
+  await writeFile(join(tour.desk.lab.folder, 'gate'), '')
+  await tour.shown(window.transcript.getByText('the version is'))
+  await tour.shot('streaming')
+  await window.button('Stop').click()
+  await tour.ended('stopped')
+  await tour.shot('stopped-with-queue')
+}
+
+async function others(tour: Tour): Promise<void> {
+  const { window } = tour
+  await tour.turn('Choose a licence for this package.', {
+    emit: [
+      call('ask_person', {
+        question: 'Which licence should the package have?',
+        choices: ['MIT', 'Apache-2.0', 'GPL-3.0-or-later'],
+      }),
+    ],
+  })
+  await tour.shown(window.question)
+  await tour.shot('question')
+  await tour.turn('Format amounts in a currency, by locale.', {
+    repeat: 'always',
+    error: { status: 401, code: 'invalid_api_key', message: 'Incorrect API key provided.' },
+  })
+  await tour.ended('failed')
+  await tour.shot('error')
+  await tour.dialog('ControlOrMeta+Shift+f', 'search-hints')
+  await window.page.getByRole('dialog').getByRole('combobox').fill('odd cents')
+  await tour.shown(window.page.getByRole('option'))
+  await tour.shot('search')
+  await tour.key('Escape')
+  await tour.dialog('ControlOrMeta+Shift+p', 'palette-commands')
+  await tour.key('Escape')
+  await tour.key('ControlOrMeta+k')
+  await window.dialog('Command palette').getByRole('combobox').fill('split')
+  await tour.shown(window.page.getByRole('option', { name: /split\.js/ }))
+  await tour.shot('palette-places')
+  await tour.key('Escape')
+  await tour.dialog('ControlOrMeta+Shift+m', 'models')
+  await tour.key('Escape')
+  await tour.dialog('ControlOrMeta+/', 'shortcuts')
+  await tour.key('Escape')
+  await tour.key('ControlOrMeta+,')
+  const settings = window.dialog('Settings')
+  await tour.shown(settings)
+  for (const name of await settings.getByRole('tab').allInnerTexts()) {
+    await settings.getByRole('tab', { name }).click()
+    await tour.shot(`settings-${name.toLowerCase()}`)
+  }
+  await tour.key('Escape')
+  await window.message.fill('/')
+  await tour.shown(window.page.getByRole('listbox'))
+  await tour.shot('slash-menu')
+  await window.message.fill('')
+  await window.sessions.getByRole('button', { name: /^Shares do not/ }).click({ button: 'right' })
+  await tour.shown(window.page.getByRole('menu'))
+  await tour.shot('session-menu')
+  await tour.key('Escape')
+  await window.sessions.getByRole('button', { name: /^Shares do not/ }).click()
+  await tour.key('Control+`')
+  await tour.shown(window.terminal.getByRole('tab'))
+  await window.page.waitForTimeout(settleMs)
+  await window.page.keyboard.type('git status --short; git diff --stat; node --test 2>&1 | head -8')
+  await tour.key('Enter')
+  await window.page.waitForTimeout(4 * settleMs)
+  await tour.shot('terminal')
+  await tour.key('Control+`')
+}
+
+async function narrow(tour: Tour): Promise<void> {
+  const { page } = tour.window
+  await page.setViewportSize({ width: 560, height: 860 })
+  await tour.shot('narrow')
+  await tour.window.button('Show sessions').click()
+  await tour.shown(tour.window.sessions)
+  await tour.shot('narrow-sessions')
+  await tour.key('Escape')
+  await tour.window.button('Show inspector').click()
+  await tour.shown(tour.window.inspector)
+  await tour.shot('narrow-inspector')
+  await tour.key('Escape')
+  await page.setViewportSize({ width: 820, height: 860 })
+  await tour.shot('medium')
+  await page.setViewportSize(wide)
+}
+
+/** The host is killed in the middle of a turn. */
+async function interrupted(tour: Tour): Promise<void> {
+  await tour.turn('Explain rounding in the README.', {
+    emit: [{ text: 'The README needs one section more. I would put it right after the example,' }, { hang: true }],
+  })
+  await tour.shown(tour.window.transcript.getByText('right after the example'))
+  await tour.desk.killHost()
+  await tour.shown(tour.window.page.getByText('Reconnecting to Lathe.'))
+  await tour.shot('reconnecting')
+  const address = await tour.desk.serveAgain()
+  await tour.shown(tour.window.button('Try again'))
+  await tour.shot('refused')
+  await tour.window.page.goto(address)
+  await tour.shown(tour.window.transcript.getByRole('region', { name: 'Interrupted turn' }))
+  await tour.shot('recovery')
+}
+
+async function tours(browser: Browser, options: DeskOptions, steps: ((tour: Tour) => Promise<void>)[]): Promise<void> {
+  const context = await browser.newContext({ viewport: wide, deviceScaleFactor: 2, reducedMotion: 'reduce' })
+  const desk = await Desk.open(context, options)
+  try {
+    const tour = new Tour(desk)
+    for (const step of steps) await step(tour)
+  } finally {
+    await desk.close().catch((error: unknown) => console.error(String(error)))
+  }
 }
 
 if (await isStale()) await buildParts()
 await mkdir(join(root, 'shots'), { recursive: true })
-const folder = await mkdtemp(join(tmpdir(), 'lathe-shots-'))
-const home = join(folder, 'home')
-const workspace = join(folder, 'demo-workspace')
+const browser = await chromium.launch({ executablePath: await requireBrowser(), args: sandboxArguments() })
 try {
-  await mkdir(home)
-  await writeFile(
-    join(home, 'config.json'),
-    JSON.stringify({ providers: { demo: { kind: 'demo' } }, model: 'demo/demo' }),
-  )
-  await cp(join(root, 'assets/demo-workspace'), workspace, { recursive: true })
-  const host = await startHost(home, workspace)
-  const browser = await chromium.launch({ executablePath: await requireBrowser(), args: sandboxArguments() })
-  try {
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 2 })
-    await tour(page, host.url)
-  } finally {
-    await browser.close()
-    await host.stop()
-  }
+  await tours(browser, { config: '{}', folder: async () => null }, [beginnings])
+  await tours(browser, { folder: project, limitMs: 10 * 60_000 }, [mainFlow, running, others, narrow, interrupted])
 } finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  await browser.close()
 }
