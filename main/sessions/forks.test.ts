@@ -113,7 +113,7 @@ describe('a fork', () => {
       ['c', 'ok'],
     ])
     await other.settled(await bench.start(fork, 'go on'))
-    const { messages } = scene.server.asked().at(-1)?.body as { messages: { role: string; tool_calls?: unknown[] }[] }
+    const { messages } = scene.server.asked().at(-1)!.body as { messages: { role: string; tool_calls?: unknown[] }[] }
     expect(messages.flatMap((message) => message.tool_calls ?? [])).toHaveLength(2)
     expect(messages.filter((message) => message.role === 'tool')).toHaveLength(2)
   })

@@ -15,6 +15,7 @@ import {
   currentWorkspace,
   deleteSession,
   exportSession,
+  forkSession,
   markUnread,
   newSession,
   openDemo,
@@ -206,6 +207,13 @@ export const commands: readonly Command[] = [
     keys: 'F2',
     when: listed,
     run: onSession((id) => useWindow.setState({ renaming: { sessionId: id, place: 'title' } })),
+  },
+  {
+    id: 'session.fork',
+    title: 'Fork session',
+    category: 'Session',
+    when: listed,
+    run: onSession((id) => forkSession(id)),
   },
   {
     id: 'session.pin',

@@ -14,7 +14,11 @@ import { type Chip, pastedName, refusalOf, uploadFile } from './attachments.ts'
 import type { Recall } from './recall.ts'
 
 /** What the text in the composer is, if it is not a new message. */
-export type Editing = { kind: 'steer'; id: string } | { kind: 'followUp'; id: string; revision: number }
+export type Editing =
+  | { kind: 'steer'; id: string }
+  | { kind: 'followUp'; id: string; revision: number }
+  /** A message that was sent: it is sent again in its place, and what came after it is set aside (S-79). */
+  | { kind: 'message'; id: string }
 
 export type ComposerState = {
   text: string

@@ -8,6 +8,7 @@ import { isMac } from '../app/keys.ts'
 import { asLatheError } from '../state/session-client.ts'
 import { useSessionHandle, useView } from '../state/session-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
+import { editMessage } from '../transcript/item-actions.ts'
 import { TurnStatus } from '../transcript/turn-status.tsx'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
@@ -165,9 +166,10 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const message = composer.message()
     if (!editing || !message) return
     if (message.text.trim() === '' && message.attachments.length === 0) return
-    const done = await attempt('Could not change it', async () => {
+    const done = await attempt(editing.kind === 'message' ? 'Could not send it' : 'Could not change it', async () => {
       if (editing.kind === 'followUp')
         return Boolean(await controller.editFollowUp(editing.id, editing.revision, message))
+      if (editing.kind === 'message') return Boolean(await controller.rewind(editing.id, message))
       return (await controller.editSteer(editing.id, message)).done
     })
     if (done) composer.endEdit()
@@ -193,6 +195,10 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const steer = turn?.steers.findLast((one) => one.actions.includes('edit'))
     if (followUp) composer.beginEdit({ kind: 'followUp', id: followUp.id, revision: followUp.revision }, followUp)
     else if (steer) composer.beginEdit({ kind: 'steer', id: steer.id }, steer)
+    else if (header?.currentTurnId === null) {
+      const last = store.getState().view?.items.findLast((item) => item.kind === 'user' && item.visible)
+      if (last?.kind === 'user') await editMessage(sessionId, last)
+    }
   }
 
   function takeCompletion(at: number): void {
@@ -316,7 +322,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
   }
 
   const hint = editing
-    ? 'Enter saves, Esc leaves it as it was'
+    ? `Enter ${editing.kind === 'message' ? 'sends' : 'saves'}, Esc leaves it as it was`
     : execEnabled
       ? 'Enter runs it, Esc leaves the command'
       : 'commands are turned off in Settings'
@@ -355,7 +361,9 @@ function MessageBox({ sessionId }: { sessionId: string }) {
                 ? 'Your own command, run without the agent'
                 : editing?.kind === 'steer'
                   ? 'Editing a message for the running turn'
-                  : 'Editing a queued message'}
+                  : editing?.kind === 'message'
+                    ? 'Saying it differently: what came after it is set aside'
+                    : 'Editing a queued message'}
             </span>
             <span className="text-faint">· {hint}</span>
           </p>
@@ -443,7 +451,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
                   Cancel
                 </Button>
                 <Button size="small" variant="primary" disabled={nothing} onClick={() => void saveEdit()}>
-                  Save
+                  {editing.kind === 'message' ? 'Send' : 'Save'}
                 </Button>
               </>
             ) : (

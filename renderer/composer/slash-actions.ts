@@ -3,7 +3,14 @@ import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { approvalModes } from '../app/approval-modes.ts'
 import { showUndo } from '../changes/show-undo.ts'
 import { findModel, modelName } from '../models/model-label.ts'
-import { archiveSession, deleteSession, exportSession, pinSession, renameSession } from '../sessions/session-actions.ts'
+import {
+  archiveSession,
+  deleteSession,
+  exportSession,
+  forkSession,
+  pinSession,
+  renameSession,
+} from '../sessions/session-actions.ts'
 import { openSession } from '../state/session-store.ts'
 import { showDialog, showInspector, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
@@ -73,6 +80,9 @@ export async function runSlash(
       return showUndo(sessionId, false) ? null : 'No turn here has changes to undo.'
     case 'redo':
       return showUndo(sessionId, true) ? null : 'No turn here was undone.'
+    case 'branch':
+      await forkSession(sessionId, undefined, argument === '' ? undefined : argument)
+      return null
     case 'rename':
       if (argument === '') useWindow.setState({ renaming: { sessionId, place: 'title' } })
       else await renameSession(sessionId, argument)

@@ -20,6 +20,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'continue', kind: 'turn', help: 'Go on from an unfinished end' },
   { name: 'undo', kind: 'turn', help: 'Undo the file changes of the last turn' },
   { name: 'redo', kind: 'turn', help: 'Bring undone file changes forward again' },
+  { name: 'branch', kind: 'side', argument: '[title]', help: 'Fork the session after its newest answer' },
   { name: 'rename', kind: 'side', argument: '[title]', help: 'Rename the session' },
   { name: 'pin', kind: 'side', help: 'Pin or unpin the session' },
   { name: 'archive', kind: 'side', help: 'Archive the session' },

@@ -158,6 +158,21 @@ function leave(sessionId: string): void {
   if (useWindow.getState().sessionId === sessionId) showSession(null)
 }
 
+/** A new session with all of this one up to its newest settled answer, or up to `at` (S-73). */
+export async function forkSession(sessionId: string, at?: string, title?: string): Promise<void> {
+  const forked = await attempt('Could not fork the session', () =>
+    client().sessions.fork({
+      ...act(),
+      sessionId,
+      ...(at === undefined ? {} : { at }),
+      ...(title === undefined ? {} : { title }),
+    }),
+  )
+  if (!forked) return
+  showSession(forked.id)
+  toast.done('Forked', { detail: forked.title })
+}
+
 export async function exportSession(sessionId: string, format: 'md' | 'json' | 'html'): Promise<void> {
   await attempt('Could not export the session', async () => {
     const { name, mediaType, text } = await client().sessions.export({ sessionId, format })

@@ -1,4 +1,4 @@
-import { Archive, ArchiveRestore, Download, Link, MailOpen, PenLine, Pin, PinOff, Trash2 } from 'lucide-react'
+import { Archive, ArchiveRestore, Download, GitFork, Link, MailOpen, PenLine, Pin, PinOff, Trash2 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Entry } from '../../preload/contract/session.ts'
 import { useCommandKeys } from '../app/commands.ts'
@@ -9,6 +9,7 @@ import {
   copySessionLink,
   deleteSession,
   exportSession,
+  forkSession,
   markUnread,
   pinSession,
 } from './session-actions.ts'
@@ -51,6 +52,9 @@ export function SessionMenu({
         {archived ? 'Take out of the archive' : 'Archive'}
       </Item>
       <Separator />
+      <Item icon={GitFork} onSelect={() => void forkSession(id)}>
+        Fork
+      </Item>
       <Item icon={Link} onSelect={() => void copySessionLink(id)}>
         Copy link
       </Item>

@@ -4,7 +4,7 @@ import { newId } from '../../preload/contract/ids.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
 import type { ApprovalDecision, Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import type { StopReply, SubmitReply } from '../../preload/contract/routes.ts'
-import type { ApprovalMode, FollowUp, SessionHeader, Steer } from '../../preload/contract/session.ts'
+import type { ApprovalMode, FollowUp, ItemSlice, SessionHeader, Steer } from '../../preload/contract/session.ts'
 import { asLatheError, type SessionClient } from './session-client.ts'
 import { prependSlice, type SessionState, type Unsent } from './session-store.ts'
 
@@ -61,6 +61,12 @@ export type SessionController = {
   loadItem(itemId: string): Promise<Item>
   /** Prompts to recall, newest first: this session's, then its workspace's (S-103). */
   prompts(): Promise<string[]>
+  /** Sets a message of the person's and all after it aside; with `edited`, that text is the next turn (S-79, S-80). */
+  rewind(itemId: string, edited?: Message): Promise<SubmitReply | null>
+  /** What a mark set aside, oldest first (S-81). */
+  setAside(markItemId: string): Promise<ItemSlice>
+  restoreSetAside(markItemId: string): Promise<void>
+  deleteSetAside(markItemId: string): Promise<void>
 }
 
 export function createSessionController(
@@ -208,6 +214,17 @@ export function createSessionController(
         view ? { view: { ...view, items: view.items.map((item) => (item.id === itemId ? whole : item)) } } : {},
       )
       return whole
+    },
+    async rewind(itemId, edited) {
+      const { submitted } = await asked(client.session.rewind({ ...act(), itemId, ...(edited ? { edited } : {}) }))
+      return submitted
+    },
+    setAside: (markItemId) => asked(client.session.setAside({ sessionId, markItemId })),
+    async restoreSetAside(markItemId) {
+      await asked(client.session.restoreSetAside({ ...act(), markItemId }))
+    },
+    async deleteSetAside(markItemId) {
+      await asked(client.session.deleteSetAside({ ...act(), markItemId }))
     },
     prompts: () => asked(client.session.prompts({ sessionId })),
   }

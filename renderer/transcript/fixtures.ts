@@ -103,6 +103,24 @@ export function noticeItem(text: string, more: Partial<ItemOf<'notice'>> = {}): 
   return { ...base(more.turnId ?? 'turn-1'), kind: 'notice', level: 'info', text, contextual: false, ...more }
 }
 
+export function rewindItem(more: Partial<ItemOf<'rewind'>> = {}): ItemOf<'rewind'> {
+  return {
+    ...base('turn-1'),
+    turnId: null,
+    kind: 'rewind',
+    items: 12,
+    turns: 2,
+    withFiles: false,
+    contextual: false,
+    ...more,
+  }
+}
+
+export function forkItem(more: Partial<ItemOf<'fork'>> = {}): ItemOf<'fork'> {
+  const from = { sessionId: 'session-0', itemId: 'item-0', title: 'Resumable uploads' }
+  return { ...base('turn-1'), turnId: null, kind: 'fork', from, contextual: false, ...more }
+}
+
 export function errorItem(more: Partial<ItemOf<'error'>> = {}): ItemOf<'error'> {
   return {
     ...base(more.turnId ?? 'turn-1'),
@@ -317,6 +335,8 @@ export function settledView(): SessionView {
       ),
     ),
     textItem('Everything passes except the proxy test, which needs a network.', { turnId: 'turn-2' }),
+    forkItem(),
+    rewindItem(),
     userItem('Try that one again with a larger window', { turnId: 'turn-3' }),
     errorItem({ turnId: 'turn-3' }),
   ]

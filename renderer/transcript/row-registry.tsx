@@ -9,6 +9,7 @@ import type { Row, RowKind, RowOf } from './rows.ts'
 import { AttemptRow } from './rows/attempt-row.tsx'
 import { ErrorRow } from './rows/error-row.tsx'
 import { GroupRow } from './rows/group-row.tsx'
+import { ForkRow, RewindRow } from './rows/mark-rows.tsx'
 import { ReasoningRow } from './rows/reasoning-row.tsx'
 import { ApprovalRow, NoticeRow, QuestionRow, RecoveryRow, UnknownRow, UnsentRow } from './rows/small-rows.tsx'
 import { TextRow } from './rows/text-row.tsx'
@@ -99,6 +100,18 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
     estimate: ({ item }, width) => 96 + wrapped(`${item.message} ${item.hint}`, width - 60, 20),
     label: ({ item }) => `Error: ${item.title}`,
     toText: ({ item }) => [item.title, item.code, item.message, item.hint, item.details].filter(Boolean).join('\n'),
+  },
+  rewind: {
+    View: RewindRow,
+    estimate: () => 48,
+    label: ({ item }) => `${item.items} items set aside`,
+    toText: ({ item }) => `${item.items} items set aside`,
+  },
+  fork: {
+    View: ForkRow,
+    estimate: () => 40,
+    label: ({ item }) => `Forked from ${item.from.title}`,
+    toText: ({ item }) => `Forked from ${item.from.title}`,
   },
   turnEnd: {
     View: TurnEndRow,

@@ -16,6 +16,10 @@ type UserRow = ItemRow<'user'> & {
   /** The turn goes on from an unfinished one: drawn as a small mark (T-181). */
   continues: boolean
 }
+type RewindRow = ItemRow<'rewind'> & {
+  /** Nothing was sent since, so that what was set aside can come back in its place (S-81). */
+  restorable: boolean
+}
 type TurnEndRow = { kind: 'turnEnd'; id: string; turnId: string; turn: Turn; changes: ChangedFile[]; newest: boolean }
 export type GroupRow = {
   kind: 'group'
@@ -40,6 +44,8 @@ export type Row =
   | ItemRow<'question'>
   | ItemRow<'notice'>
   | ItemRow<'error'>
+  | ItemRow<'fork'>
+  | RewindRow
   | TurnEndRow
   | GroupRow
   | AttemptRow
@@ -55,7 +61,18 @@ export const groupPage = 50
 /** Activities that stay in sight at the end of a running turn. */
 const runningKept = 5
 
-const itemKinds = new Set<string>(['user', 'text', 'reasoning', 'tool', 'approval', 'question', 'notice', 'error'])
+const itemKinds = new Set<string>([
+  'user',
+  'text',
+  'reasoning',
+  'tool',
+  'approval',
+  'question',
+  'notice',
+  'error',
+  'rewind',
+  'fork',
+])
 
 export function buildRows(
   view: SessionView,
@@ -86,6 +103,8 @@ export function buildRows(
   const lastOf = new Map(
     view.items.flatMap((item) => (item.turnId !== null && item.visible ? [[item.turnId, item.pos] as const] : [])),
   )
+
+  const newestSent = view.items.findLast((item) => item.turnId !== null && item.visible)?.pos ?? -1
 
   let current: string | null = null
   let hiddenAttempt: string | null = null
@@ -124,7 +143,10 @@ export function buildRows(
     // An approval that was allowed is told by its tool's card.
     if (item.kind === 'approval' && item.state === 'allowed') continue
     flushActivities()
-    rows.push(itemRow(item, turns))
+    if (item.kind === 'rewind') {
+      const { id, turnId } = item
+      rows.push({ kind: 'rewind', id, turnId, item, restorable: item.pos > newestSent })
+    } else rows.push(itemRow(item, turns))
   }
   if (hiddenAttempt === null) endTurn(current)
   else flushActivities()

@@ -3,11 +3,12 @@
  * viewport is drawn. The view follows the end while it is there; anywhere else nothing moves under the reader (S-67, S-71).
  */
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
-import { ArrowDown, Copy, FileDiff, Layers, RotateCw } from 'lucide-react'
+import { ArrowDown, Copy, FileDiff, GitFork, Layers, Pencil, RotateCw, Trash2 } from 'lucide-react'
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { attempt } from '../app/attempt.ts'
 import { focusRegion } from '../app/regions.ts'
+import { forkSession } from '../sessions/session-actions.ts'
 import { useSession, useSessionHandle } from '../state/session-store.ts'
 import { showInspector, useWindow } from '../state/window-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
@@ -18,11 +19,12 @@ import { Skeleton } from '../ui/skeleton.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Announcer } from './announcer.tsx'
 import { counted } from './amounts.ts'
+import { deleteFromHere, editMessage } from './item-actions.ts'
 import { transcriptKey } from './keyboard.ts'
 import { MarkdownWorkspace } from './markdown.tsx'
 import { definitionOf } from './row-registry.tsx'
 import { buildRows, groupPage, rowBuilder, type Row } from './rows.ts'
-import { SessionIdProvider } from './transcript-context.ts'
+import { SessionIdProvider, useSessionId } from './transcript-context.ts'
 import { type Anchor, setAnchor, setFold, setOpened, transcriptView } from './view-state.ts'
 
 /** This near the end counts as being there. */
@@ -457,6 +459,7 @@ function Older({
 }
 
 function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Row) => void }) {
+  const sessionId = useSessionId()
   if (!row)
     return (
       <ContextMenuItem disabled onSelect={() => {}}>
@@ -476,6 +479,21 @@ function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Row) => v
       <ContextMenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row))}>
         Copy
       </ContextMenuItem>
+      {row.kind === 'user' && !row.origin && (
+        <ContextMenuItem icon={Pencil} onSelect={() => void editMessage(sessionId, row.item)}>
+          Edit message
+        </ContextMenuItem>
+      )}
+      {'item' in row && row.item.endedAt !== null && row.kind !== 'rewind' && (
+        <ContextMenuItem icon={GitFork} onSelect={() => void forkSession(sessionId, row.item.id)}>
+          Fork from here
+        </ContextMenuItem>
+      )}
+      {row.kind === 'user' && (
+        <ContextMenuItem icon={Trash2} danger onSelect={() => void deleteFromHere(sessionId, row.item.id)}>
+          Delete from here
+        </ContextMenuItem>
+      )}
       {folds && (
         <ContextMenuItem icon={Layers} onSelect={() => onToggle(row)}>
           Open or fold

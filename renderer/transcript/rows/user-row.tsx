@@ -1,11 +1,15 @@
-import { CornerDownRight, Workflow } from 'lucide-react'
+import { CornerDownRight, Pencil, Workflow } from 'lucide-react'
 import { useState } from 'react'
+import { useView } from '../../state/session-store.ts'
 import { Button } from '../../ui/button.tsx'
+import { IconButton } from '../../ui/icon-button.tsx'
 import { AttachmentChips } from '../attachment-chips.tsx'
 import { CopyButton } from '../copy-button.tsx'
+import { editMessage } from '../item-actions.ts'
 import { sourceWords } from '../outcome.ts'
 import type { RowOf } from '../rows.ts'
 import { ShowMore, useWholeText } from '../show-more.tsx'
+import { useSessionId } from '../transcript-context.ts'
 
 const linesFolded = 24
 const charsFolded = 4_000
@@ -13,6 +17,8 @@ const charsFolded = 4_000
 /** What the person said, or what said it in their place (S-65). */
 export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user'> }) {
   const whole = useWholeText(item)
+  const sessionId = useSessionId()
+  const running = useView(sessionId, ({ header }) => header.currentTurnId !== null, false)
   if (continues) {
     return (
       <p className="flex items-center gap-8 py-6 text-12 text-faint">
@@ -37,13 +43,17 @@ export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user
       {item.attachments.length > 0 && (
         <AttachmentChips attachments={item.attachments} className={item.text === '' ? '' : 'mt-8'} />
       )}
-      {item.text !== '' && (
-        <CopyButton
-          text={whole}
-          label="Copy message"
-          className="absolute top-6 right-6 bg-sunken opacity-0 group-hover/user:opacity-100 focus-visible:opacity-100"
-        />
-      )}
+      <span className="absolute top-6 right-6 flex bg-sunken opacity-0 group-hover/user:opacity-100 focus-within:opacity-100">
+        {!origin && (
+          <IconButton
+            icon={Pencil}
+            label={running ? 'Stop and edit' : 'Edit message'}
+            size="small"
+            onClick={() => void editMessage(sessionId, item)}
+          />
+        )}
+        {item.text !== '' && <CopyButton text={whole} label="Copy message" />}
+      </span>
     </div>
   )
 }
