@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
 import type { LatheError } from '../preload/contract/errors.ts'
 import { newId } from '../preload/contract/ids.ts'
@@ -25,27 +25,26 @@ let server: ModelServer
 let bench: Workbench
 let sessionId: string
 
-beforeEach(async () => {
+// One for the file: processes ended by a workbench that goes are ended for the whole host.
+beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-changes-')))
-  workspace = join(root, 'app')
   const home = join(root, 'home')
-  await Promise.all([mkdir(workspace), mkdir(home)])
-  await writeFile(join(workspace, 'a.txt'), lines)
+  await mkdir(home)
   server = await startModelServer()
   const lab = { kind: 'openai-compatible', baseUrl: server.baseUrl, models: ['scripted'] }
   await writeFile(join(home, 'config.json'), JSON.stringify({ providers: { lab }, model: 'lab/scripted' }))
-  bench = await createWorkbench({
-    home,
-    kind: 'web',
-    version: '0',
-    lasting: false,
-    log: createLog({ home, redact: (line) => line }),
-  })
+  const log = createLog({ home, redact: (line) => line })
+  bench = await createWorkbench({ home, kind: 'web', version: '0', lasting: false, log })
   await bench.start()
+})
+
+beforeEach(async () => {
+  workspace = await mkdtemp(join(root, 'app-'))
+  await writeFile(join(workspace, 'a.txt'), lines)
   sessionId = bench.sessions.create({ workspace, approvalMode: 'all' }).id
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await bench.dispose()
   await server.close()
   await rm(root, { recursive: true, force: true })
@@ -227,5 +226,77 @@ describe('undo', () => {
       await codeOf(bench.handlers.undo.apply({ ...act(), turnId, andLater: false, redo: false, force: [] }, who)),
     ).toBe('workspace.busy')
     expect(await read('a.txt')).toBe(changed)
+  })
+})
+
+describe('changes by commands', () => {
+  test('F-902 FA-29 what a command edits, makes, removes or makes executable is the turn\u2019s, by command', async () => {
+    for (const name of ['b.txt', 'c.txt', 'run.sh', 'same.txt']) await writeFile(join(workspace, name), `${name}\n`)
+    await mkdir(join(workspace, 'node_modules'))
+    await turn(
+      { emit: [call('edit_file', { path: 'a.txt', old_text: 'line 5\n', new_text: 'five\n' })] },
+      {
+        emit: [
+          call('shell', {
+            command:
+              "sed -i s/b/B/ b.txt; rm c.txt; echo d > d.txt; chmod +x run.sh; echo x > node_modules/x; sed -i 's/same/same/' same.txt",
+          }),
+        ],
+      },
+      says('Done.'),
+    )
+    const { changes } = await view()
+    expect(changes.map(({ path, kind, by }) => [path, kind, by]).toSorted()).toEqual([
+      ['a.txt', 'edited', 'tool'],
+      ['b.txt', 'edited', 'command'],
+      ['c.txt', 'deleted', 'command'],
+      ['d.txt', 'created', 'command'],
+      ['run.sh', 'edited', 'command'],
+    ])
+    expect(changes.find(({ path }) => path === 'b.txt')).toMatchObject({ added: 1, removed: 1 })
+    const script = changes.find(({ path }) => path === 'run.sh')
+    const diff = await bench.handlers.changes.diff({ sessionId, changeId: script!.id }, who)
+    expect(diff.note).toBe('The mode changed from 644 to 755.')
+
+    const turnId = changes[0]!.turnId
+    await bench.handlers.undo.apply({ ...act(), turnId, andLater: false, redo: false, force: [] }, who)
+    expect([await read('b.txt'), await read('c.txt'), await read('a.txt')]).toEqual(['b.txt\n', 'c.txt\n', lines])
+    expect((await stat(join(workspace, 'run.sh'))).mode & 0o777).toBe(0o644)
+    await expect(stat(join(workspace, 'd.txt'))).rejects.toThrow('ENOENT')
+    expect(await read('node_modules/x')).toBe('x\n')
+  })
+
+  test('F-903 what changes while no process of the turn runs is not the turn\u2019s', async () => {
+    await writeFile(join(workspace, 'mine.txt'), 'mine\n')
+    await turn({ emit: [call('shell', { command: 'echo one > one.txt' })] }, says('Done.'))
+    await writeFile(join(workspace, 'mine.txt'), 'mine, by hand\n')
+    await turn({ emit: [call('shell', { command: 'echo two > two.txt' })] }, says('Done.'))
+    expect((await view()).changes.map(({ path }) => path)).toEqual(['one.txt', 'two.txt'])
+  })
+
+  test('F-1005 FA-33 a rewrite of equal size with the old time is seen', async () => {
+    await writeFile(join(workspace, 'x.txt'), 'aaaa')
+    await turn(
+      { emit: [call('shell', { command: 'touch -r x.txt old; printf bbbb > x.txt; touch -r old x.txt; rm old' })] },
+      says('Done.'),
+    )
+    expect((await view()).changes.map(({ path }) => path)).toEqual(['x.txt'])
+  })
+
+  test('F-902 X-708 what a stopped command had changed is the turn\u2019s too', async () => {
+    server.enqueue({ emit: [call('shell', { command: 'echo late > late.txt; sleep 60' })] })
+    const reply = await bench.sessions.submit(sessionId, {
+      requestId: newId(),
+      text: 'Go',
+      attachments: [],
+      attendance: 'attended',
+    })
+    if (reply.accepted !== 'started') throw new Error(reply.accepted)
+    await expect.poll(() => read('late.txt').catch(() => '')).toBe('late\n')
+    await bench.sessions.command(sessionId, { type: 'stop', turnId: reply.turnId, reason: 'person' })
+    await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
+    await expect
+      .poll(async () => (await view()).changes.map(({ path, by }) => [path, by]))
+      .toEqual([['late.txt', 'command']])
   })
 })

@@ -16,11 +16,13 @@ import { endAllProcesses } from './exec/process.ts'
 import { findShell } from './exec/shell.ts'
 import { createTerminals } from './exec/terminals.ts'
 import { Differ } from './files/diff.ts'
+import type { FileChange } from './files/change.ts'
 import { CommitGate, settleOpenIntents } from './files/gate.ts'
 import { Paths } from './files/paths.ts'
 import { FileStates } from './files/read-state.ts'
 import { SearchProgram } from './files/search-program.ts'
 import { FileWorkers } from './files/worker-pool.ts'
+import { WorkspaceChanges } from './files/workspace-changes.ts'
 import { readProvidersConfig, type ProvidersConfig } from './models/config.ts'
 import { createModels } from './models/models.ts'
 import { Broadcast } from './platform/broadcast.ts'
@@ -29,7 +31,7 @@ import { secretVariables } from './platform/known-values.ts'
 import type { Log } from './platform/log.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
-import { recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Forks } from './sessions/forks.ts'
 import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
@@ -138,9 +140,23 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const states = new FileStates(fileStates)
   const paths = new Paths({ dataFolder: home })
   const workers = new FileWorkers()
-  const gate = new CommitGate({ paths, blobs: storage.blobs, states, intents })
+  const gate = new CommitGate({
+    paths,
+    blobs: storage.blobs,
+    states,
+    intents,
+    wrote: (real, after) => watched.noteWritten(real, after),
+  })
   const differ = new Differ(workers, programEnvironment())
   const program = new SearchProgram({ paths, env: programEnvironment() })
+  const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: join(home, 'checkpoints') })
+  const recordLate = (sessionId: string, turnId: string, found: FileChange[]) => {
+    if (found.length === 0) return
+    const changes = found.map((change) => changedFile(change, turnId))
+    void sessions.command(sessionId, { type: 'changes.record', turnId, changes }).catch((error: unknown) => {
+      log.warn('Changes made by a command could not be recorded', { sessionId, error: String(error) })
+    })
+  }
 
   const spoolFolder = join(home, 'tmp', 'exec')
   const ledger = new StoredLedger(storage)
@@ -155,6 +171,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     }),
   )
   const tools = createTools({
+    changes: { watched, late: ({ sessionId, turnId }, found) => recordLate(sessionId, turnId, found) },
     paths,
     states,
     gate,
@@ -196,6 +213,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     chooseModel,
     startTurn: (actor) => {
       if (!actor.handle) return
+      const { id, workspace, extraFolders } = actor.peek().view.header
+      watched.prepare({ sessionId: id, workspace, extraFolders })
       void runAdmittedTurn(actor, actor.handle, {
         storage,
         models,
@@ -207,7 +226,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         now,
       })
     },
-    afterSettle: (actor) => {
+    afterSettle: (actor, turnId) => {
+      void watched.turnEnded(turnId).then((found) => recordLate(actor.id, turnId, found))
       const { header, items } = actor.published
       if (
         !settings.get()['titles.auto'] ||
@@ -428,6 +448,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       await Promise.all(left.map(({ owner }) => sessions.actor(owner).catch(() => null)))
       await sessions.recoverAll()
       await recordFound(found, sessions, intents)
+      void watched.tidy().catch((error: unknown) => log.warn('Old checkpoints stay', { error: String(error) }))
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
       if (lasting && hasNoModel() && (await storage.workspaces()).length === 0) await workspaces.openDemo()
     },
@@ -441,6 +462,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         ])
         await endAllProcesses()
         await fileStates.flush()
+        await watched.dispose()
         await workers.dispose()
         config.dispose()
         await storage.close()

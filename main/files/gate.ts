@@ -38,6 +38,8 @@ export type GateOptions = {
   blobs: Blobs
   states: FileStates
   intents: IntentRecords
+  /** Hears of every file written, by its real path and the hash it holds now. */
+  wrote?: (real: string, after: string | null) => void
   /** Called as each point is reached; what it throws counts as a failure there. */
   reached?: (point: GatePoint, file: string) => Promise<void> | void
 }
@@ -174,6 +176,7 @@ export class CommitGate {
     const { states, intents } = this.#options
     const { sessionId } = intent.author
     const changes = ready.map(({ file }) => file.change)
+    for (const { file } of ready) this.#options.wrote?.(file.real, file.change.after)
     const seen: FileState[] = []
     // What the person put back is news to the agent: the file is stale for it (F-909).
     for (const { file, content } of intent.author.by === 'person' ? [] : ready) {

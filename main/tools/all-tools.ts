@@ -5,11 +5,13 @@ import type { CommitGate } from '../files/gate.ts'
 import type { Paths } from '../files/paths.ts'
 import type { FileStates } from '../files/read-state.ts'
 import type { SearchProgram } from '../files/search-program.ts'
+import type { WorkspaceChanges } from '../files/workspace-changes.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
 import { reduceBytes } from '../exec/exec-sessions.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { createApplyPatchTool } from './apply-patch.ts'
 import { askPerson } from './ask-person.ts'
+import { withCommandChanges, type LateChanges } from './command-changes.ts'
 import { createEditFileTool } from './edit-file.ts'
 import { createFindFilesTool } from './find-files.ts'
 import { createGrepTool } from './grep.ts'
@@ -32,6 +34,8 @@ export type ToolsDeps = {
   workers: FileWorkers
   program: SearchProgram
   shell: ShellToolDeps
+  /** Finds what commands change in the workspace (F-902). */
+  changes: { watched: WorkspaceChanges; late: LateChanges }
   /** Whether a call of that session left this output (F-310). */
   ownsOutput(sessionId: string, hash: string): Promise<boolean>
 }
@@ -58,7 +62,12 @@ export function createTools(deps: ToolsDeps): Tools {
     askPerson,
   ]
   const { exec } = deps.shell
-  const running = [shell, createExecSessionTool(exec), createListExecSessionsTool(exec)]
+  const { watched, late } = deps.changes
+  const running = [
+    withCommandChanges(shell, watched, late),
+    withCommandChanges(createExecSessionTool(exec), watched, late, true),
+    createListExecSessionsTool(exec),
+  ]
   return {
     registry: (settings) => createRegistry(settings['exec.enabled'] ? [...always, ...running] : always),
     stopCommand: (callId) => shell.stopCommand(callId),
