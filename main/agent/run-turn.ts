@@ -63,14 +63,16 @@ export async function runTurn(input: TurnInput): Promise<void> {
   let malformed = 0
   const left = { continuations: outputContinuationsMax, pauses: 0 }
   for (let step = 1; ; step++) {
-    const boundary = await port.report({ type: 'boundary' })
+    const last = step > input.maxSteps
+    const stepId = port.newId()
+    // Both in one transaction: each one more would be paid for at every step.
+    const [boundary] = await Promise.all([
+      port.report({ type: 'boundary' }),
+      port.report({ type: 'stepStarted', stepId, step, model: input.model.name }),
+    ])
     if (boundary?.ended || port.signal.aborted) return
     await appendSteers(messages, boundary?.steers ?? [], input)
     messages.push(...(boundary?.notices ?? []).map(user))
-    const last = step > input.maxSteps
-    const stepId = port.newId()
-    await port.report({ type: 'stepStarted', stepId, step, model: input.model.name })
-    if (port.signal.aborted) return
     tally.beginStep()
     const reply = await answer(input, {
       messages: last ? [...messages, user(closing)] : messages,

@@ -205,7 +205,8 @@ export class SessionActor {
     // What streams from here on comes after it.
     this.growing.clear()
     this.due = true
-    void this.pump()
+    // What is posted in one go, as a step's end with the calls it asked for, is one transaction.
+    queueMicrotask(() => void this.pump())
     return promise
   }
 

@@ -102,6 +102,7 @@ describe('admission', () => {
     await window.settled(await bench.start(actor, 'hello'))
     disk.hold()
     const renamed = actor.command({ type: 'rename', title: 'Mine' })
+    await disk.written()
     const message = (requestId: string): Message => ({
       requestId,
       fingerprint: '',
@@ -114,7 +115,6 @@ describe('admission', () => {
     const both = ['one', 'two'].map((id) =>
       refusal(actor.command({ type: 'submit', message: message(id), whenBusy: 'refuse' })),
     )
-    await disk.written()
     disk.fail(1)
     disk.release()
     await renamed
