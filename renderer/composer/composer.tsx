@@ -2,6 +2,7 @@
 import { CornerDownRight, Paperclip, Terminal } from 'lucide-react'
 import { useId, useLayoutEffect, useRef, useState } from 'react'
 import { useStore } from 'zustand'
+import { readSlash } from '../../preload/contract/slash-commands.ts'
 import { PendingDecisions } from '../approvals/pending-decisions.tsx'
 import { attempt } from '../app/attempt.ts'
 import { isMac } from '../app/keys.ts'
@@ -24,11 +25,11 @@ import { DropTarget } from './drop-target.tsx'
 import { deleteMention } from './mentions.ts'
 import { PauseQueue, PendingList } from './pending-list.tsx'
 import { ContextRing, EffortPicker, ModePicker, ModelPicker, WorkspaceName } from './pickers.tsx'
+import { ExecStrip } from '../terminal/exec-strip.tsx'
 import { recalledText, startRecall, stepRecall } from './recall.ts'
 import { SessionRemarks } from './session-remarks.tsx'
 import { runSlash } from './slash-actions.ts'
 import { SendButtons } from './send-buttons.tsx'
-import { readSlash } from './slash-commands.ts'
 import { turnKind } from './turn-kind.ts'
 
 type Picker = 'model' | 'effort' | 'mode'
@@ -40,6 +41,7 @@ export function Composer({ sessionId }: { sessionId: string }) {
         <PendingDecisions sessionId={sessionId} />
         <TurnStatus sessionId={sessionId} />
         <SessionRemarks sessionId={sessionId} />
+        <ExecStrip sessionId={sessionId} />
         <PendingList sessionId={sessionId} />
         <MessageBox key={sessionId} sessionId={sessionId} />
       </div>

@@ -8,15 +8,21 @@ import { useWorkbench } from '../state/workbench-store.ts'
 const firstSize = { cols: 80, rows: 24 }
 
 export async function openTerminal(workspace: string | null = currentWorkspace()): Promise<void> {
-  if (workspace === null) return
+  if (workspace !== null) await startTerminal(workspace)
+}
+
+/** Answers its id; null where it could not be opened. */
+export async function startTerminal(workspace: string): Promise<string | null> {
   showPane('terminal', true)
-  await attempt('Could not open a terminal', async () => {
+  const id = await attempt('Could not open a terminal', async () => {
     const terminal = await client().terminals.open({ ...act(), workspace, ...firstSize })
     useWorkbench.setState(({ terminals }) => ({
       terminals: [...terminals.filter(({ id }) => id !== terminal.id), terminal],
     }))
     useWindow.setState({ terminalId: terminal.id })
+    return terminal.id
   })
+  return id ?? null
 }
 
 /** Closes a terminal; one whose shell runs something asks first, naming it. */

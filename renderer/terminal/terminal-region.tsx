@@ -1,6 +1,6 @@
 /** The region "Terminal": tabs of the host's terminals, and the one in front (X-801). */
-import { ChevronDown, Plus, SquareTerminal, Trash2, X } from 'lucide-react'
-import { type KeyboardEvent, lazy, Suspense, useCallback, useState } from 'react'
+import { Bot, ChevronDown, EyeOff, Plus, SquareSplitHorizontal, SquareTerminal, Trash2, X } from 'lucide-react'
+import { type KeyboardEvent, lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import type { TerminalState } from '../../preload/contract/events.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { focusOnMount } from '../app/focus-on-mount.ts'
@@ -16,17 +16,29 @@ import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { StatusDot } from '../ui/status-dot.tsx'
+import { type ExecTab, hideExec, useExecTabs } from './exec-tabs.ts'
+import { splitTerminal, useSplits } from './splits.ts'
 import { closeTerminal, openTerminal, renameTerminal } from './terminal-actions.ts'
 
 const TerminalView = lazy(() => import('./terminal-view.tsx'))
+const ExecView = lazy(() => import('./exec-view.tsx'))
+
+/** A tab: a terminal of the person's, or a process the window looks at. */
+type Tab = TerminalState & { exec?: ExecTab }
 
 export function TerminalRegion() {
   const terminals = useWorkbench((state) => state.terminals)
+  const watched = useExecTabs((state) => state.tabs)
+  const tabs = useMemo<Tab[]>(() => [...terminals, ...watched.map(asTab)], [terminals, watched])
   const chosen = useWindow((state) => state.terminalId)
   const [renaming, setRenaming] = useState<string | null>(null)
-  const active = terminals.find(({ id }) => id === chosen) ?? terminals.at(-1)
+  const active = tabs.find(({ id }) => id === chosen) ?? tabs.at(-1)
   const activeId = active?.id ?? null
-  const rename = useCallback(() => setRenaming(activeId), [activeId])
+  const rename = useCallback(() => setRenaming(useWindow.getState().terminalId), [])
+  const pairs = useSplits((state) => state.pairs)
+  const pair = pairs.find((ids) => ids.some((id) => id === activeId))
+  const shown = active ? (pair?.map((id) => tabs.find((tab) => tab.id === id)).filter((tab) => tab) ?? []) : []
+  const panes = active && shown.length === 2 ? (shown as Tab[]) : active ? [active] : []
   return (
     <section
       aria-label="Terminal"
@@ -34,14 +46,28 @@ export function TerminalRegion() {
       tabIndex={-1}
       className="flex min-h-0 grow flex-col bg-canvas outline-none"
     >
-      <TabRow terminals={terminals} active={active} renaming={renaming} onRenaming={setRenaming} />
+      <TabRow terminals={tabs} active={active} renaming={renaming} onRenaming={setRenaming} />
       {active ? (
-        <div role="tabpanel" aria-label={shownText(active.title)} className="flex min-h-0 grow flex-col">
-          <ErrorBoundary pane="Terminal" resetKey={active.id}>
-            <Suspense fallback={<Skeleton label="Starting the terminal" lines={[0.3, 0.2]} />}>
-              <TerminalView key={active.id} terminal={active} onRename={rename} />
-            </Suspense>
-          </ErrorBoundary>
+        <div className="flex min-h-0 grow divide-x divide-line">
+          {panes.map((tab) => (
+            <div
+              key={tab.id}
+              role="tabpanel"
+              aria-label={shownText(tab.title)}
+              className="flex min-h-0 min-w-0 grow basis-0 flex-col"
+              onFocusCapture={() => tab.id !== activeId && useWindow.setState({ terminalId: tab.id })}
+            >
+              <ErrorBoundary pane="Terminal" resetKey={tab.id}>
+                <Suspense fallback={<Skeleton label="Starting the terminal" lines={[0.3, 0.2]} />}>
+                  {tab.exec ? (
+                    <ExecView tab={tab.exec} active={tab.id === activeId} />
+                  ) : (
+                    <TerminalView terminal={tab} onRename={rename} active={tab.id === activeId} />
+                  )}
+                </Suspense>
+              </ErrorBoundary>
+            </div>
+          ))}
         </div>
       ) : (
         <EmptyState
@@ -59,9 +85,20 @@ export function TerminalRegion() {
   )
 }
 
+function asTab(exec: ExecTab): Tab {
+  const { id, title, workspace } = exec
+  return { id, title, workspace, state: 'running', exitCode: null, busy: false, createdAt: 0, exec }
+}
+
+/** A process is only no longer looked at; a terminal ends. */
+function closeTab(tab: Tab): void {
+  if (tab.exec) hideExec(tab.id)
+  else void closeTerminal(tab.id)
+}
+
 type TabRowProps = {
-  terminals: TerminalState[]
-  active: TerminalState | undefined
+  terminals: Tab[]
+  active: Tab | undefined
   renaming: string | null
   onRenaming: (id: string | null) => void
 }
@@ -77,7 +114,7 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
     useWindow.setState({ terminalId: next.id })
     requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-terminal-tab="${next.id}"]`)?.focus())
   }
-  const onKeyDown = (event: KeyboardEvent, index: number, id: string) => {
+  const onKeyDown = (event: KeyboardEvent, index: number, tab: Tab) => {
     const steps: Record<string, number> = {
       ArrowRight: index + 1,
       ArrowLeft: index - 1,
@@ -86,8 +123,8 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
     }
     const to = steps[event.key]
     if (to !== undefined) show(to)
-    else if (event.key === 'F2') onRenaming(id)
-    else if (event.key === 'Delete') void closeTerminal(id)
+    else if (event.key === 'F2' && !tab.exec) onRenaming(tab.id)
+    else if (event.key === 'Delete') closeTab(tab)
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -121,12 +158,13 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
                 tabIndex={shown ? 0 : -1}
                 data-terminal-tab={terminal.id}
                 onClick={() => useWindow.setState({ terminalId: terminal.id })}
-                onDoubleClick={() => onRenaming(terminal.id)}
-                onAuxClick={(event) => event.button === 1 && void closeTerminal(terminal.id)}
-                onKeyDown={(event) => onKeyDown(event, index, terminal.id)}
+                onDoubleClick={() => !terminal.exec && onRenaming(terminal.id)}
+                onAuxClick={(event) => event.button === 1 && closeTab(terminal)}
+                onKeyDown={(event) => onKeyDown(event, index, terminal)}
                 title={terminal.workspace}
                 className="ring-inside flex h-full max-w-200 min-w-0 items-center gap-6 rounded-6 pr-2 pl-8 text-12"
               >
+                {terminal.exec && <Bot size={12} strokeWidth={1.75} aria-hidden className="shrink-0" />}
                 {terminal.state === 'running' && terminal.busy && <StatusDot status="running" label="Busy" />}
                 <bdi className="truncate">{title}</bdi>
                 {several && <span className="truncate text-11 text-faint">{labels.get(terminal.workspace)}</span>}
@@ -139,7 +177,7 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
               {/* For the pointer; the keyboard has Delete and the button at the row's end. */}
               <span
                 aria-hidden
-                onClick={() => void closeTerminal(terminal.id)}
+                onClick={() => closeTab(terminal)}
                 className={classNames(
                   'grid size-18 place-items-center rounded-4 text-faint hover:bg-pressed hover:text-ink',
                   !shown && 'opacity-0 group-hover:opacity-100',
@@ -152,9 +190,21 @@ function TabRow({ terminals, active, renaming, onRenaming }: TabRowProps) {
         })}
       </div>
       <IconButton icon={Plus} label="New terminal" keys={newKeys} size="small" onClick={() => void openTerminal()} />
+      <IconButton
+        icon={SquareSplitHorizontal}
+        label="Split terminal"
+        size="small"
+        disabled={!active}
+        onClick={() => active && void splitTerminal(active)}
+      />
       <span className="grow" />
       {active && (
-        <IconButton icon={Trash2} label="Close terminal" size="small" onClick={() => void closeTerminal(active.id)} />
+        <IconButton
+          icon={active.exec ? EyeOff : Trash2}
+          label={active.exec ? 'No longer look at it' : 'Close terminal'}
+          size="small"
+          onClick={() => closeTab(active)}
+        />
       )}
       <IconButton
         icon={ChevronDown}

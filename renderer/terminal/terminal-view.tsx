@@ -15,11 +15,13 @@ import { shownText } from '../transcript/shown-text.ts'
 import { composerOf } from '../composer/composer-store.ts'
 import { ask, useWindow } from '../state/window-store.ts'
 import { Button } from '../ui/button.tsx'
+import { classNames } from '../ui/class-names.ts'
 import { ContextMenu, ContextMenuItem, ContextMenuSeparator } from '../ui/context-menu.tsx'
 import { toast } from '../ui/toast.tsx'
 import { copiedText, pastedLines, pasteBytesMax, safePaste } from './paste.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { SearchBar } from './search-bar.tsx'
+import { hideExec } from './exec-tabs.ts'
 import { closeTerminal, restartTerminal } from './terminal-actions.ts'
 import { attachTerminal, type TerminalLink } from './terminal-link.ts'
 import '@xterm/xterm/css/xterm.css'
@@ -29,7 +31,16 @@ const trustsPastes = new Set<string>()
 
 type Ended = { exitCode: number | null; signal: string | null }
 
-export default function TerminalView({ terminal, onRename }: { terminal: TerminalState; onRename: () => void }) {
+type TerminalViewProps = {
+  terminal: TerminalState
+  onRename: () => void
+  /** Commands from keys and menus go to this one. */
+  active: boolean
+  /** A process of the agent's, or a `!` command: typed into only while the person drives it. */
+  exec?: { drives: boolean }
+}
+
+export default function TerminalView({ terminal, onRename, active, exec }: TerminalViewProps) {
   const { id, workspace, title } = terminal
   const place = useRef<HTMLDivElement>(null)
   const screen = useRef<Screen>(null)
@@ -42,6 +53,8 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
   )
   const [finding, setFinding] = useState<SearchAddon | null>(null)
   const [attempts, setAttempts] = useState(0)
+  const drives = exec?.drives ?? true
+  const driving = useRef(drives)
   const refused = refusal?.attempt === attempts ? refusal.error : null
 
   const paste = useCallback(
@@ -79,6 +92,10 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
     return true
   }, [])
 
+  const isExec = exec !== undefined
+  const close = useCallback(() => (isExec ? hideExec(id) : void closeTerminal(id)), [id, isExec])
+  const fitNow = useRef(() => {})
+
   const open = useEffectEvent((element: HTMLElement, of: string) => ({
     shown: createScreen(element, of, zoom, setLinkTarget),
     over: terminal.state !== 'running',
@@ -106,20 +123,22 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
     const host = attachTerminal(id, { frame: onFrame, refused: (error) => setRefused({ attempt: attempts, error }) })
     attached.current = host
     const fit = () => {
+      // Who only looks on sees it as it is.
+      if (!driving.current) return
       const size = shown.fit()
       // The size follows the window in use; one in the background only looks on (X-808).
       if (size && document.hasFocus()) host.resize(size.cols, size.rows)
     }
     term.onData((data) => {
-      if (!isOver) host.send(data)
+      if (!isOver && driving.current) host.send(data)
       term.scrollToBottom()
     })
-    term.onBinary((data) => host.send(data))
+    term.onBinary((data) => driving.current && host.send(data))
     term.attachCustomKeyEventHandler((event) => {
       if (event.type !== 'keydown') return true
       if (isOver) {
-        if (event.key === 'Enter') void restartTerminal(id)
-        else if (event.key === 'Escape') void closeTerminal(id)
+        if (event.key === 'Enter' && !isExec) void restartTerminal(id)
+        else if (event.key === 'Escape') close()
         return event.key === 'Tab'
       }
       // Ctrl+C copies a selection and interrupts without one (X-809).
@@ -141,6 +160,7 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
     observer.observe(place.current)
     const onFocus = () => fit()
     addEventListener('focus', onFocus)
+    fitNow.current = fit
     fit()
     term.focus()
     return () => {
@@ -150,7 +170,12 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
       shown.dispose()
       screen.current = null
     }
-  }, [id, workspace, attempts, copy])
+  }, [id, workspace, attempts, copy, close, isExec])
+
+  useEffect(() => {
+    driving.current = drives
+    if (drives) fitNow.current()
+  }, [drives])
 
   useEffect(() => {
     screen.current?.setZoom(zoom)
@@ -180,17 +205,19 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
 
   useEffect(
     () =>
-      provideTarget('terminal', {
-        find,
-        copy,
-        paste: pasteFromMenu,
-        clear,
-        selectAll,
-        send,
-        rename: onRename,
-        close: () => void closeTerminal(id),
-      }),
-    [id, find, copy, pasteFromMenu, clear, selectAll, send, onRename],
+      active
+        ? provideTarget('terminal', {
+            find,
+            copy,
+            paste: pasteFromMenu,
+            clear,
+            selectAll,
+            send,
+            rename: onRename,
+            close,
+          })
+        : undefined,
+    [active, find, copy, pasteFromMenu, clear, selectAll, send, onRename, close],
   )
 
   if (refused || terminal.state === 'failed')
@@ -214,7 +241,7 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
             <RotateCw size={13} strokeWidth={1.75} aria-hidden />
             Try again
           </Button>
-          <Button size="small" variant="ghost" onClick={() => void closeTerminal(id)}>
+          <Button size="small" variant="ghost" onClick={close}>
             Close
           </Button>
         </div>
@@ -260,7 +287,7 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
       >
         <div
           ref={place}
-          className="min-h-0 grow overflow-hidden py-6 pl-10"
+          className={classNames('min-h-0 grow py-6 pl-10', drives ? 'overflow-hidden' : 'overflow-auto')}
           onPasteCapture={(event) => {
             event.preventDefault()
             event.stopPropagation()
@@ -284,11 +311,13 @@ export default function TerminalView({ terminal, onRename }: { terminal: Termina
               : ended.exitCode === null
                 ? 'Ended.'
                 : `Ended with code ${ended.exitCode}.`}{' '}
-            Enter restarts, Esc closes.
+            {isExec ? 'Esc closes.' : 'Enter restarts, Esc closes.'}
           </span>
-          <Button size="small" onClick={() => void restartTerminal(id)}>
-            Restart
-          </Button>
+          {!isExec && (
+            <Button size="small" onClick={() => void restartTerminal(id)}>
+              Restart
+            </Button>
+          )}
         </div>
       )}
     </div>

@@ -19,6 +19,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { Tooltip } from '../../ui/tooltip.tsx'
 import { durationText } from '../../ui/time-text.ts'
+import { ExecSurvivors } from '../../terminal/exec-survivors.tsx'
 import { costText, counted, tokensText } from '../amounts.ts'
 import { Counts } from '../counts.tsx'
 import { isUnfinished, outcomeWords } from '../outcome.ts'
@@ -122,6 +123,7 @@ export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'tur
           />
         </span>
       )}
+      <ExecSurvivors sessionId={sessionId} turnId={turn.id} />
     </div>
   )
 }
