@@ -37,6 +37,7 @@ import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
+import { SideCommands } from './sessions/side-commands.ts'
 import { SettingsStore } from './sessions/settings-store.ts'
 import { Slots } from './sessions/slots.ts'
 import { makeTitle } from './sessions/titling.ts'
@@ -289,6 +290,16 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
   })
+  const sideCommands = new SideCommands({
+    sessions,
+    forks,
+    storage,
+    providers: () => models.list(),
+    chooseModel,
+    context: (sessionId) => services.context.report(sessionId),
+    version,
+    uptime: () => process.uptime() * 1_000,
+  })
   const rewinds = new Rewinds({ sessions, storage, chooseModel, now })
 
   const workspaces = new Workspaces({
@@ -351,6 +362,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     sessions,
     rewinds,
     forks,
+    sideCommands,
     settings,
     shownSettings,
     workspaces,

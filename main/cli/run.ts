@@ -7,6 +7,7 @@ import type { StoredEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import { attachmentBytesMax, itemTextBytesMax } from '../../preload/contract/limits.ts'
+import { readSlash } from '../../preload/contract/slash-commands.ts'
 import type { ApprovalMode, SessionView, Turn } from '../../preload/contract/session.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 import type { RunArguments } from './arguments.ts'
@@ -42,6 +43,7 @@ export async function run(
   const attendance = attendanceOf(args)
   try {
     const prompt = await promptOf(args.prompt)
+    checkCommand(prompt)
     const [workspace, files] = await Promise.all([
       folderOf(args.workspace),
       Promise.all(args.attach.map(readAttachment)),
@@ -65,7 +67,7 @@ export async function run(
         if (!prepared) continue
         const code = prompt.startsWith('!')
           ? await runOwnCommand(running, prepared.before, prompt.slice(1))
-          : await runTurn(running, prepared, prompt)
+          : await runLine(running, prepared, prompt)
         await host.alone()
         return code
       } finally {
@@ -97,6 +99,52 @@ async function prepare(running: Run, workspace: string, files: NamedBytes[]): Pr
   const attachments: Attachment[] = []
   for (const file of files) attachments.push(await upload(running, file))
   return { before: await handlers.session.open({ sessionId }, client), attachments }
+}
+
+/** A slash command nobody knows, or one of the window, is wrong usage; no session is made for it. */
+function checkCommand(prompt: string): void {
+  const read = readSlash(prompt)
+  if (read.kind === 'unknown') {
+    const near = read.nearest.map((name) => `/${name}`).join(', ')
+    throw new UsageError(
+      `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''} To send it as text, begin with //.`,
+    )
+  }
+  if (read.kind !== 'command') return
+  const { kind, name } = read.command
+  if ((kind === 'ui' && name !== 'new') || (name === 'new' && read.argument === ''))
+    throw new UsageError(`/${name} works in a window only.`)
+}
+
+/** A message, or a command: one that answers prints its answer, one that starts a turn is followed (S-130). */
+async function runLine(running: Run, prepared: Prepared, prompt: string): Promise<number> {
+  const read = readSlash(prompt)
+  if (read.kind !== 'command') return runTurn(running, prepared, read.kind === 'text' ? read.text : prompt)
+  const { name, kind } = read.command
+  const { handlers, client, output } = running
+  const { header, turns } = prepared.before
+  const act = { requestId: newId(), sessionId: header.id }
+  if (name === 'new') return runTurn(running, prepared, read.argument)
+  if (kind === 'side') {
+    const { text } = await handlers.session.sideCommand({ ...act, name, argument: read.argument }, client)
+    if (output.json) output.line({ type: 'answer', sessionId: header.id, command: name, text })
+    else output.print(text)
+    return exitCodes.completed
+  }
+  const last = turns.at(-1)
+  if (!last)
+    throw new LatheError('request.invalid', `There is no turn for /${name}.`, {
+      hint: 'Name a session, or use --continue.',
+    })
+  const { recovery } = header
+  const reply =
+    name === 'retry'
+      ? await handlers.session.retry({ ...act, turnId: last.id }, client)
+      : recovery?.status === 'awaiting'
+        ? await handlers.recovery.continue({ ...act, recoveryId: recovery.recoveryId }, client)
+        : await handlers.session.continue({ ...act, turnId: last.id }, client)
+  if (reply.accepted !== 'started') throw new LatheError('turn.busy', 'A turn is running in this session.')
+  return followTurn(running, prepared.before, reply.turnId)
 }
 
 async function runTurn(running: Run, { before, attachments }: Prepared, text: string): Promise<number> {

@@ -29,6 +29,7 @@ import { continueRecovery, dismissRecovery } from './recovery.ts'
 import { boundReply, checkMutable } from './requests.ts'
 import { deleteRewound, restoreRewound, rewind } from './rewind.ts'
 import { applyReport } from './running.ts'
+import { answerAside } from './side-commands.ts'
 import type { Environment, SessionState } from './state.ts'
 import { addSteer, editSteer, sendSteerNow, steerFollowUp, withdrawSteer } from './steers.ts'
 import { stop } from './stop.ts'
@@ -122,6 +123,8 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return reviewChange(decision, command)
     case 'changes.undone':
       return markUndone(decision, command)
+    case 'side.answered':
+      return answerAside(decision, command)
     case 'rewind':
       return rewind(decision, command)
     case 'rewind.restore':

@@ -4,6 +4,7 @@ import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contr
 import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
 import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'
+import type { SideCommand } from './side-commands.ts'
 import type { Attendance, StopReason } from './state.ts'
 
 /** A checked message: attachments are stored, model and workspace resolved (T-15). */
@@ -71,6 +72,7 @@ export type Command =
   | { type: 'recovery.continue'; recoveryId: string; message: Message }
   | { type: 'recovery.dismiss'; recoveryId: string }
   | { type: 'hold.release' }
+  | SideCommand
   | RewindCommand
   | RestoreCommand
   | DeleteCommand

@@ -18,7 +18,7 @@ export function rename(decision: Decision, command: Of<'rename'>): SessionHeader
   const title = command.title.replace(/\s+/g, ' ').trim().slice(0, titleCharsMax)
   if (title !== '') decision.changeHeader({ title, titleSource: 'manual' })
   else {
-    const first = decision.state.view.items.find((item) => item.kind === 'user')
+    const first = decision.state.view.items.find((item) => item.kind === 'user' && item.source !== 'command')
     const text = first?.kind === 'user' ? first.text : ''
     const fallback = fallbackTitle(text)
     decision.changeHeader(

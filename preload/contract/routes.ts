@@ -357,6 +357,10 @@ export const contract = {
     command: route
       .input(z.object({ ...act, ...inSession, line: z.string().min(1).max(65_536) }))
       .output(z.object({ itemId: Id })),
+    /** A command that answers without a turn; the answer stands in the transcript unless the session is unsent (S-108). */
+    sideCommand: route
+      .input(z.object({ ...act, ...inSession, name: z.string().max(40), argument: z.string().max(2_000) }))
+      .output(z.object({ text: z.string(), stored: z.boolean() })),
     /** "Stop" on a command's card: ends that command only. */
     stopCommand: route.input(z.object({ ...act, ...inSession, itemId: Id })).output(done),
   },

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { useView } from '../state/session-store.ts'
 import type { Completion } from './completion-menu.tsx'
 import { insertMention, mentionQuery } from './mentions.ts'
-import { matchingCommands, slashQuery } from './slash-commands.ts'
+import { matchingCommands, slashQuery } from './slash-menu.ts'
 import { useFoundFiles } from './use-found-files.ts'
 
 type Entry = Completion & {

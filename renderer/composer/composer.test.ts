@@ -10,7 +10,8 @@ import { caretLines, composerKey, type Press, type Situation } from './composer-
 import { type ComposerStore, createComposer } from './composer-store.ts'
 import { deleteMention, insertMention, mentionQuery } from './mentions.ts'
 import { recalledText, startRecall, stepRecall } from './recall.ts'
-import { matchingCommands, readSlash, slashCommands, slashQuery } from './slash-commands.ts'
+import { readSlash, slashCommands } from '../../preload/contract/slash-commands.ts'
+import { matchingCommands, slashQuery } from './slash-menu.ts'
 
 describe('keys', () => {
   const situation: Situation = {

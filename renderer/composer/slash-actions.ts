@@ -1,23 +1,14 @@
 /** What each slash command does. Refusals come back as a remark above the text, which stays as it was typed. */
-import type { ApprovalMode } from '../../preload/contract/session.ts'
-import { approvalModes } from '../app/approval-modes.ts'
+import type { SlashCommand } from '../../preload/contract/slash-commands.ts'
 import { showUndo } from '../changes/show-undo.ts'
-import { findModel, modelName } from '../models/model-label.ts'
-import {
-  archiveSession,
-  deleteSession,
-  exportSession,
-  forkSession,
-  pinSession,
-  renameSession,
-} from '../sessions/session-actions.ts'
+import { findModel } from '../models/model-label.ts'
+import { archiveSession, deleteSession, exportSession, forkSession } from '../sessions/session-actions.ts'
 import { openSession } from '../state/session-store.ts'
 import { showDialog, showInspector, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { openTerminal } from '../terminal/terminal-actions.ts'
 import { newSessionHere } from '../transcript/new-session.ts'
 import { toast } from '../ui/toast.tsx'
-import type { SlashCommand } from './slash-commands.ts'
 
 /** What only the composer itself can do for a command. */
 export type ComposerHands = {
@@ -44,29 +35,19 @@ export async function runSlash(
       await newSessionHere(sessionId, argument)
       return null
     case 'stop':
-      if (header.currentTurnId === null) return 'Nothing is running.'
+      if (header.currentTurnId === null) return await controller.sideCommand(name, '')
       await hands.stop()
       return null
     case 'model':
-      if (argument === '') return (hands.openPicker('model'), null)
-      return await chooseModel(argument, (model) => controller.configure({ model }))
-    case 'effort': {
-      const efforts = findModel(useWorkbench.getState().providers, header.model ?? '')?.model.efforts ?? []
-      if (efforts.length === 0) return 'This model does not offer a choice of effort.'
-      if (argument === '') return (hands.openPicker('effort'), null)
-      const effort = efforts.find((one) => one.toLowerCase() === argument.toLowerCase())
-      if (!effort) return `Choose one of ${efforts.join(', ')}.`
-      await controller.configure({ effort })
-      return null
-    }
-    case 'mode': {
-      if (argument === '') return (hands.openPicker('mode'), null)
-      const modes = Object.keys(approvalModes) as ApprovalMode[]
-      const approvalMode = modes.find((one) => one === argument.toLowerCase())
-      if (!approvalMode) return `Choose one of ${modes.join(', ')}.`
-      await controller.configure({ approvalMode })
-      return null
-    }
+    case 'mode':
+    case 'effort':
+      if (argument === '' && (name !== 'effort' || offersEffort(header.model))) return (hands.openPicker(name), null)
+      return await controller.sideCommand(name, argument)
+    case 'status':
+    case 'history':
+    case 'usage':
+    case 'context':
+      return await controller.sideCommand(name, argument)
     case 'retry':
       if (!last) return 'There is no message to try again.'
       await controller.retry(last.id)
@@ -84,12 +65,11 @@ export async function runSlash(
       await forkSession(sessionId, undefined, argument === '' ? undefined : argument)
       return null
     case 'rename':
-      if (argument === '') useWindow.setState({ renaming: { sessionId, place: 'title' } })
-      else await renameSession(sessionId, argument)
+      if (argument !== '') return await controller.sideCommand(name, argument)
+      useWindow.setState({ renaming: { sessionId, place: 'title' } })
       return null
     case 'pin':
-      await pinSession(sessionId, header.pinnedAt === null)
-      return null
+      return await controller.sideCommand(name, '')
     case 'archive':
       await archiveSession(sessionId, true)
       return null
@@ -118,9 +98,6 @@ export async function runSlash(
     case 'plan':
       showInspector('plan')
       return null
-    case 'context':
-      showInspector('context')
-      return null
     case 'terminal':
       await openTerminal(header.workspace)
       return null
@@ -141,18 +118,7 @@ export async function runSlash(
   }
 }
 
-/** By its full name, else by a part only one model has. */
-async function chooseModel(wanted: string, configure: (name: string) => Promise<unknown>): Promise<string | null> {
-  const names = useWorkbench
-    .getState()
-    .providers.flatMap((provider) => provider.models.map((model) => modelName(provider.id, model.name)))
-  const exact = names.find((name) => name === wanted)
-  const partial = names.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()))
-  const chosen = exact ?? (partial.length === 1 ? partial[0] : undefined)
-  if (!chosen)
-    return partial.length === 0
-      ? `No model is called ${wanted}.`
-      : `Several models fit: ${partial.slice(0, 6).join(', ')}.`
-  await configure(chosen)
-  return null
+function offersEffort(model: string | null): boolean {
+  const { providers, settings } = useWorkbench.getState()
+  return (findModel(providers, model ?? settings.model ?? '')?.model.efforts ?? []).length > 0
 }

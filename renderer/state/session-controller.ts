@@ -53,6 +53,8 @@ export type SessionController = {
   /** Runs the person's own command line (T-25). */
   runCommand(line: string): Promise<{ itemId: string }>
   stopCommand(itemId: string): Promise<void>
+  /** A command that answers without a turn (S-108); null where its answer stands in the transcript, else the answer. */
+  sideCommand(name: string, argument: string): Promise<string | null>
   /** Loads the slice before the oldest item held. */
   loadOlder(): Promise<void>
   /** Loads older slices until the item is there; false where the session has no such item. */
@@ -180,6 +182,10 @@ export function createSessionController(
     runCommand: (line) => asked(client.session.command({ ...act(), line })),
     async stopCommand(itemId) {
       await asked(client.session.stopCommand({ ...act(), itemId }))
+    },
+    async sideCommand(name, argument) {
+      const { text, stored } = await asked(client.session.sideCommand({ ...act(), name, argument }))
+      return stored ? null : text
     },
     async loadOlder() {
       const { view, older } = store.getState()

@@ -479,7 +479,7 @@ function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Row) => v
       <ContextMenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row))}>
         Copy
       </ContextMenuItem>
-      {row.kind === 'user' && !row.origin && (
+      {row.kind === 'user' && !row.origin && row.item.source !== 'command' && (
         <ContextMenuItem icon={Pencil} onSelect={() => void editMessage(sessionId, row.item)}>
           Edit message
         </ContextMenuItem>
@@ -489,7 +489,7 @@ function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Row) => v
           Fork from here
         </ContextMenuItem>
       )}
-      {row.kind === 'user' && (
+      {row.kind === 'user' && row.item.source !== 'command' && (
         <ContextMenuItem icon={Trash2} danger onSelect={() => void deleteFromHere(sessionId, row.item.id)}>
           Delete from here
         </ContextMenuItem>

@@ -16,6 +16,7 @@ import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { Forks } from '../../sessions/forks.ts'
 import type { OwnCommands } from '../../sessions/own-commands.ts'
+import type { SideCommands } from '../../sessions/side-commands.ts'
 import type { SettingsStore } from '../../sessions/settings-store.ts'
 import type { Workspaces } from '../../sessions/workspaces.ts'
 import type { Secrets } from '../../storage/secrets.ts'
@@ -26,6 +27,7 @@ export type Services = {
   sessions: Sessions
   rewinds: Rewinds
   forks: Forks
+  sideCommands: SideCommands
   settings: SettingsStore
   /** The settings with the default model that is in force. */
   shownSettings(): Settings

@@ -86,6 +86,7 @@ export function sessionAnswers(
         const { itemId } = await services.ownCommands.start(sessionId, line)
         return { itemId }
       },
+      sideCommand: ({ sessionId, name, argument }) => services.sideCommands.run(sessionId, name, argument),
       stopCommand: async ({ itemId }) => {
         if (!services.ownCommands.stop(itemId) && !services.stopToolCommand(itemId)) {
           throw new LatheError('exec.not_found', 'This command is no longer running.')

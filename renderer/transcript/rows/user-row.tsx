@@ -44,7 +44,7 @@ export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user
         <AttachmentChips attachments={item.attachments} className={item.text === '' ? '' : 'mt-8'} />
       )}
       <span className="absolute top-6 right-6 flex bg-sunken opacity-0 group-hover/user:opacity-100 focus-within:opacity-100">
-        {!origin && (
+        {!origin && item.source !== 'command' && (
           <IconButton
             icon={Pencil}
             label={running ? 'Stop and edit' : 'Edit message'}

@@ -1,5 +1,6 @@
-/** Slash commands: which there are, and how a line that begins with `/` is read (S-107). Pure; window and tests share it. */
+/** Slash commands: which there are, and how a line that begins with `/` is read (S-107), alike in a window and on the command line. */
 
+/** `ui` in the window only; `side` answers without a turn; `turn` starts one; `idle` wants none to run. */
 export type SlashKind = 'ui' | 'side' | 'turn' | 'idle'
 
 export type SlashCommand = {
@@ -13,9 +14,13 @@ export type SlashCommand = {
 export const slashCommands: readonly SlashCommand[] = [
   { name: 'new', kind: 'ui', argument: '[text]', help: 'New session here; with text, its first message' },
   { name: 'stop', kind: 'side', help: 'Stop the running turn' },
+  { name: 'status', kind: 'side', help: 'Show version, model, usage and what runs' },
   { name: 'model', kind: 'side', argument: '[name]', help: 'Choose the model' },
   { name: 'effort', kind: 'side', argument: '[level]', help: 'Choose how much the model thinks' },
   { name: 'mode', kind: 'side', argument: '[mode]', help: 'Choose what needs your approval' },
+  { name: 'history', kind: 'side', argument: '[N]', help: 'Show the last exchanges as text' },
+  { name: 'usage', kind: 'side', help: 'Show tokens and price' },
+  { name: 'context', kind: 'side', help: 'Show what fills the context' },
   { name: 'retry', kind: 'turn', help: 'Try the last message again' },
   { name: 'continue', kind: 'turn', help: 'Go on from an unfinished end' },
   { name: 'undo', kind: 'turn', help: 'Undo the file changes of the last turn' },
@@ -29,7 +34,6 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'copy', kind: 'ui', help: 'Copy the last answer' },
   { name: 'diff', kind: 'ui', help: 'Show the changes' },
   { name: 'plan', kind: 'ui', help: 'Show the plan' },
-  { name: 'context', kind: 'ui', help: 'Show what fills the context' },
   { name: 'terminal', kind: 'ui', help: 'Open a terminal here' },
   { name: 'attach', kind: 'ui', help: 'Attach files' },
   { name: 'sessions', kind: 'ui', help: 'Go to another session' },
@@ -52,22 +56,6 @@ export function readSlash(text: string): SlashReading {
   const command = slashCommands.find((one) => one.name === name.toLowerCase())
   if (command) return { kind: 'command', command, argument: argument.trim() }
   return { kind: 'unknown', name, nearest: nearestNames(name.toLowerCase()) }
-}
-
-/** What the menu offers while a name is typed; null where the text is not the beginning of a command. */
-export function slashQuery(text: string, caret: number): string | null {
-  if (!text.startsWith('/') || text.startsWith('//')) return null
-  const typed = text.slice(1, caret)
-  return /^[A-Za-z]*$/.test(typed) && /^\S*$/.test(text.slice(1)) && !text.slice(1).includes('/')
-    ? typed.toLowerCase()
-    : null
-}
-
-/** Names that begin with the query first, then those that hold its letters. */
-export function matchingCommands(query: string): SlashCommand[] {
-  const first = slashCommands.filter(({ name }) => name.startsWith(query))
-  const rest = slashCommands.filter((command) => !first.includes(command) && command.name.includes(query))
-  return [...first, ...rest]
 }
 
 function nearestNames(name: string): string[] {
