@@ -194,7 +194,14 @@ export const looseWrappers = new Set([
 export const neverAutomaticCommands = new Set(['sudo', 'doas', 'su', 'pkexec', 'runas', 'lathe'])
 
 /** Letters and long options that take code, and those that take another value before the script. */
-export type Interpreter = { code: string; long?: RegExp; valued?: string; longValued?: RegExp }
+export type Interpreter = {
+  code: string
+  long?: RegExp
+  valued?: string
+  longValued?: RegExp
+  /** Options that make it run files it finds itself, so that it needs no script: the workspace's tests. */
+  ownFiles?: RegExp
+}
 
 const shell: Interpreter = {
   code: 'c',
@@ -207,6 +214,7 @@ const script: Interpreter = {
   long: /^--(eval|print)\b/,
   valued: 'rC',
   longValued: /^--(require|import|loader|env-file|conditions)$/,
+  ownFiles: /^--test$/,
 }
 const powershell: Interpreter = { code: 'cCeE' }
 

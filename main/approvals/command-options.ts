@@ -93,5 +93,6 @@ export function givenCode(words: Word[], interpreter: Interpreter, fed: boolean)
       return { text: words.slice(at + 1).find((word) => !/^[-+]/.test(word.literal ?? '')) }
     if (interpreter.valued?.includes(text.at(-1)!)) at += 1
   }
+  if (!fed && words.some((word) => interpreter.ownFiles?.test(word.literal ?? ''))) return null
   return fed || !words.some((word) => /^--?(v|version|h|help|V)$/.test(word.literal ?? '')) ? {} : null
 }

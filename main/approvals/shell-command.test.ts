@@ -195,6 +195,13 @@ describe('K-21 ZA-11 nothing rides on an allowance for one of its parts', () => 
   })
 })
 
+test('Z-87 a test runner that finds its own files can be remembered; given code cannot', async () => {
+  const effects = await Promise.all(
+    ['node --test', 'node --test --eval x', 'echo x | node --test'].map((command) => judge(command)),
+  )
+  expect(effects.map((one) => commandsOf(one).at(-1)?.opaque !== undefined)).toEqual([false, true, true])
+})
+
 test('Z-57 every part of a command is an effect of its own, in order', async () => {
   const effects = await judge(
     'a 1 && b "2 3" | c; (d); if e; then f & fi; for x in 1 2; do g $x; done; case y in z) h;; esac; k() { l; }; m "$(n)" <(o)',
