@@ -2,10 +2,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildParts } from './build.ts'
+import { writeLicences } from './licences.ts'
 import { root, runStep } from './steps.ts'
 
 await rm(join(root, 'out'), { recursive: true, force: true })
 await buildParts()
+await writeLicences()
 const packaged = await runStep({
   name: 'package',
   script: 'node_modules/electron-builder/cli.js',

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { external } from '../vite.main.config.ts'
+import { isForeign } from './package-check.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const require = createRequire(import.meta.url)
@@ -11,7 +12,6 @@ const fromBuilder = createRequire(require.resolve('electron-builder/package.json
 
 type Configuration = {
   files: string[]
-  extraResources: { from: string; to: string; filter?: string[] }[]
   electronFuses: Record<string, boolean>
   linux: { icon: string }
   mac: { icon: string; hardenedRuntime: boolean; entitlements: string }
@@ -50,13 +50,34 @@ test('every fuse is set, and set tight', async () => {
   })
 })
 
-test('what the build leaves outside is what the package and its command line bring along', async () => {
-  const { files, extraResources } = await configuration()
+test('what the build leaves outside is what the package brings along', async () => {
+  const { files } = await configuration()
   const packages = new Set(external.filter((name) => name !== 'electron').map((name) => name.split('/')[0]))
   const kept = /!\(([^)]+)\)/.exec(files.find((pattern) => pattern.startsWith('!node_modules/!(')) ?? '')?.[1]
-  const filter = extraResources.find(({ from }) => from === 'node_modules')?.filter ?? []
   expect(new Set(kept?.split('|'))).toEqual(packages)
-  expect(new Set(/^\{([^}]+)\}/.exec(filter[0] ?? '')?.[1]?.split(','))).toEqual(packages)
+})
+
+test('what has no place in the archive is told from what has', () => {
+  const own = `${process.platform}-${process.arch}`
+  const other = own === 'linux-x64' ? 'darwin-arm64' : 'linux-x64'
+  for (const path of [
+    'out/main/main.js.map',
+    'main/main.ts',
+    'node_modules/node-pty/lib/terminal.test.js',
+    'node_modules/x/test/a.js',
+    `node_modules/node-pty/prebuilds/${other}/pty.node`,
+    `node_modules/better-sqlite3/prebuilds/${other}.node`,
+    `node_modules/@vscode/ripgrep-${other}/bin/rg`,
+  ])
+    expect([path, isForeign(path)]).toEqual([path, true])
+  for (const path of [
+    'out/main/main.js',
+    'assets/demo-workspace/test/a.test.js',
+    'node_modules/better-sqlite3/lib/index.js',
+    `node_modules/better-sqlite3/prebuilds/${own}.node`,
+    `node_modules/@vscode/ripgrep-${own}/bin/rg`,
+  ])
+    expect([path, isForeign(path)]).toEqual([path, false])
 })
 
 test('the macOS application is hardened, and loosened for compiled code alone', async () => {

@@ -34,13 +34,23 @@ export class DesktopApp {
     })
   }
 
-  /** Starts the built main bundle; `cwd` is where the person started it. */
-  static async start(options: { env: NodeJS.ProcessEnv; cwd: string; args?: string[] }): Promise<DesktopApp> {
+  /** Starts the built main bundle, of this checkout or another application folder; `cwd` is where the person is. */
+  static async start(options: {
+    env: NodeJS.ProcessEnv
+    cwd: string
+    args?: string[]
+    app?: string
+  }): Promise<DesktopApp> {
     const browser = await findBrowser()
     if (!browser) throw new Error('The stand-in needs a Chromium; see scripts/browser.ts.')
     const child = spawn(
       process.execPath,
-      ['--import', join(import.meta.dirname, 'register.ts'), join(root, 'out/main/main.js'), ...(options.args ?? [])],
+      [
+        '--import',
+        join(import.meta.dirname, 'register.ts'),
+        join(options.app ?? root, 'out/main/main.js'),
+        ...(options.args ?? []),
+      ],
       {
         cwd: options.cwd,
         env: { ...options.env, STAND_IN_BROWSER: browser, STAND_IN_BROWSER_ARGS: sandboxArguments().join(' ') },

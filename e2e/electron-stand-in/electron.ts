@@ -55,6 +55,8 @@ const ready = Promise.withResolvers<void>()
 
 class App extends EventEmitter {
   readonly isPackaged = false
+  /** As elsewhere than on macOS. */
+  readonly dock = undefined
   readonly commandLine = strict('app.commandLine', { removeSwitch: () => {} })
 
   whenReady(): Promise<void> {

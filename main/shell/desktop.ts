@@ -70,6 +70,11 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   }
 }
 
+/** For the command line, which has no window and wants no icon. */
+export function hideFromDock(): void {
+  app.dock?.hide()
+}
+
 /** The arguments after the program, and after the folder of the application where that is one. */
 function ownArguments(): string[] {
   return process.argv.slice(app.isPackaged ? 1 : 2)
