@@ -74,3 +74,33 @@ test('S-73 a fork from the menu of an answer ends there and leaves the first ses
   await expect(window.entry('Answer: Second answer')).toBeVisible()
   await expect(window.entry('Answer: Other answer')).toBeHidden()
 })
+
+test('S-69 Ctrl+F finds in what is not loaded, goes there, unfolds it and marks the words', async ({ open }) => {
+  const { window } = await open({
+    script: [
+      { emit: [{ call: { name: 'shell', args: { command: 'echo a needle in the hay' } } }] },
+      says('It is done'),
+      {
+        emit: Array.from({ length: 100 }, (_, at) => ({ call: { name: 'find_files', args: { pattern: `x${at}*` } } })),
+      },
+      says('Looked everywhere'),
+    ],
+  })
+  await window.newSession()
+  await window.command('Approval mode: Allow everything')
+  await window.send('Look for it')
+  await window.settled('completed')
+  await window.send('Look everywhere')
+  await expect(window.entry('Answer: Looked everywhere')).toBeVisible({ timeout: 30_000 })
+  await window.page.reload()
+  await expect(window.entry('Answer: Looked everywhere')).toBeVisible()
+  await expect(window.entry('You: Look for it')).toBeHidden()
+  await window.page.keyboard.press('ControlOrMeta+f')
+  await window.page.getByRole('textbox', { name: 'Find in session' }).fill('needle in')
+  await expect(window.page.getByRole('search', { name: 'Find in session' })).toContainText('1 of 1')
+  await expect(window.entry('Tool call, shell').getByText('a needle in the hay').last()).toBeVisible()
+  expect(await window.page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBeGreaterThan(0)
+  await expect(window.page.getByRole('textbox', { name: 'Find in session' })).toBeFocused()
+  await window.page.keyboard.press('Escape')
+  await expect(window.page.getByRole('search', { name: 'Find in session' })).toBeHidden()
+})

@@ -8,6 +8,7 @@ import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, Entry, SessionView, TurnSource } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { clipItem } from '../storage/clip.ts'
+import { type FoundItem, shows } from '../storage/session-find.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Command, Message } from '../turns/inputs.ts'
 import { nextFollowUp } from '../turns/queue.ts'
@@ -51,6 +52,8 @@ export type Submission = {
 }
 
 const eventsPage = 500
+/** Places a find answers at once. */
+const foundMax = 2_000
 
 export class Sessions {
   private readonly actors = new Map<string, SessionActor>()
@@ -170,6 +173,17 @@ export class Sessions {
       stopListening()
       signal.removeEventListener('abort', onAbort)
     }
+  }
+
+  /** Entries that show `text`, oldest first: stored ones, and what the running turn has written so far (S-69). */
+  async find(id: string, text: string): Promise<{ matches: FoundItem[]; more: boolean }> {
+    const actor = await this.actor(id)
+    const stored = actor.stored ? await this.ports.storage.find(id, text, foundMax) : { matches: [], more: false }
+    const known = new Set(stored.matches.map(({ itemId }) => itemId))
+    const live = actor.published.items.filter(
+      (item) => item.endedAt === null && item.visible && !known.has(item.id) && shows(item, text.toLowerCase()),
+    )
+    return { ...stored, matches: [...stored.matches, ...live.map(({ id: itemId, pos }) => ({ itemId, pos }))] }
   }
 
   /** A person's message: checked, then decided in one mailbox step (T-12 to T-17). */

@@ -214,6 +214,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       return { hits: [], partial: true }
     },
 
+    find: async (sessionId, text, limit) => (await reader()).call('find', sessionId, text, limit),
+
     async health() {
       const thread = await reader()
       const database = await thread.call('health')

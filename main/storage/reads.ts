@@ -9,6 +9,7 @@ import { openCopyReads } from './copied.ts'
 import { Refusal } from './refusal.ts'
 import { openRewindReads } from './rewound.ts'
 import { openSearchIndex } from './search-index.ts'
+import { openSessionFind } from './session-find.ts'
 import { keepStatements } from './statements.ts'
 
 /** A slice ends early rather than grow past this (K-14); texts in it are clipped, so one item always fits. */
@@ -135,6 +136,7 @@ export function openReads(db: Database) {
   return {
     ...openRewindReads(db, clipBody),
     ...openCopyReads(db, clipBody),
+    ...openSessionFind(db),
 
     loadSession(sessionId: string): PackedSession | null {
       const row = sql<SessionRow>(
@@ -353,6 +355,8 @@ export function openReads(db: Database) {
       const hashes = sql<{ hash: unknown }>(`
         SELECT body ->> '$.before' AS hash FROM changes
         UNION SELECT body ->> '$.after' FROM changes
+        UNION SELECT body ->> '$.undone.from' FROM changes
+        UNION SELECT body ->> '$.view.image.hash' FROM items WHERE kind = 'tool'
         UNION SELECT body ->> '$.view.outputRef' FROM items WHERE kind = 'tool'
         UNION SELECT file.value ->> '$.hash' FROM items, json_each(items.body, '$.attachments') AS file WHERE items.kind = 'user'
         UNION SELECT file.value ->> '$.hash' FROM drafts, json_each(drafts.body, '$.attachments') AS file

@@ -8,6 +8,7 @@ import type { Item, Plan, Rule } from '../../preload/contract/items.ts'
 import type { Draft, SearchHit } from '../../preload/contract/routes.ts'
 import type { ChangedFile, Entry, ExecSession, ItemSlice, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Blobs } from './blobs.ts'
+import type { FoundItem } from './session-find.ts'
 
 /** What one decision of a session's actor stores, all or nothing. */
 export type SessionWrite = {
@@ -182,6 +183,8 @@ export interface Storage {
   value(name: string): Promise<unknown>
   setValue(name: string, value: unknown): Promise<void>
   search(query: string, limit: number): Promise<{ hits: SearchHit[]; partial: boolean }>
+  /** Visible entries of one session that show `text`, in order (S-69). */
+  find(sessionId: string, text: string, limit: number): Promise<{ matches: FoundItem[]; more: boolean }>
   /** Integrity, version, sizes: what `lathe doctor` and Settings show. */
   health(): Promise<{
     version: number

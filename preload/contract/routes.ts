@@ -286,6 +286,10 @@ export const contract = {
         }),
       )
       .output(ItemSlice),
+    /** Entries of the whole session that show a text, oldest first (S-69). */
+    find: route
+      .input(z.object({ ...inSession, text: z.string().min(1).max(queryCharsMax) }))
+      .output(z.object({ matches: z.array(z.object({ itemId: Id, pos: z.number().int() })), more: z.boolean() })),
     /** The whole of an item whose text was clipped in a slice (S-58). */
     item: route.input(z.object({ ...inSession, itemId: Id })).output(Item),
     submit: route

@@ -1,5 +1,6 @@
 /** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
 interface CommandTargets {
+  transcript: { find(): void }
   changes: { next(): void; previous(): void; nextFile(): void; previousFile(): void; keep(): void; undo(): void }
   terminal: {
     find(): void

@@ -413,6 +413,14 @@ export const commands: readonly Command[] = [
   },
 
   {
+    id: 'transcript.find',
+    title: 'Find in session',
+    category: 'Session',
+    keys: 'Mod+F',
+    when: () => commandTarget('transcript') !== undefined || 'No session is open.',
+    run: () => commandTarget('transcript')?.find(),
+  },
+  {
     id: 'terminal.new',
     title: 'New terminal',
     category: 'Terminal',

@@ -59,6 +59,8 @@ export type SessionController = {
   loadOlder(): Promise<void>
   /** Loads older slices until the item is there; false where the session has no such item. */
   reveal(itemId: string): Promise<boolean>
+  /** Entries of the whole session that show a text, oldest first (S-69). */
+  find(text: string): Promise<{ matches: { itemId: string; pos: number }[]; more: boolean }>
   /** The item with its full text (S-58); the view holds it whole from then on. */
   loadItem(itemId: string): Promise<Item>
   /** Prompts to recall, newest first: this session's, then its workspace's (S-103). */
@@ -214,6 +216,7 @@ export function createSessionController(
         if (store.getState().view?.items.length === view.items.length) return false
       }
     },
+    find: (text) => asked(client.session.find({ sessionId, text })),
     async loadItem(itemId) {
       const whole = await asked(client.session.item({ sessionId, itemId }))
       store.setState(({ view }) =>

@@ -40,7 +40,7 @@ export interface ShownFile {
 interface WindowState {
   sessionId: string | null
   /** An item to bring into view once its session is open (search hit, notification, link). */
-  target: { sessionId: string; itemId: string; words?: string[] } | null
+  target: { sessionId: string; itemId: string; words?: string[]; keepFocus?: boolean } | null
   dialog: OpenDialog | null
   asking: Asking | null
   /** Panes floating over a narrow window; at most one. */

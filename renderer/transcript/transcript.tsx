@@ -7,6 +7,7 @@ import { ArrowDown, Copy, FileDiff, GitFork, Layers, Pencil, RotateCw, Trash2 } 
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { attempt } from '../app/attempt.ts'
+import { provideTarget } from '../app/command-targets.ts'
 import { focusRegion } from '../app/regions.ts'
 import { forkSession } from '../sessions/session-actions.ts'
 import { useSession, useSessionHandle } from '../state/session-store.ts'
@@ -19,6 +20,8 @@ import { Skeleton } from '../ui/skeleton.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Announcer } from './announcer.tsx'
 import { counted } from './amounts.ts'
+import { FindBar } from './find-bar.tsx'
+import { markWords, unmarkWords } from './found-words.ts'
 import { deleteFromHere, editMessage } from './item-actions.ts'
 import { transcriptKey } from './keyboard.ts'
 import { MarkdownWorkspace } from './markdown.tsx'
@@ -306,12 +309,27 @@ function Rows({ sessionId }: { sessionId: string }) {
         following.current = false
         anchor.current = { rowId: target.itemId, offset: 96 }
         setPlaced((count) => count + 1)
+        // What is found in it is unfolded and marked (S-98).
+        const kind = store.getState().view?.items.find((item) => item.id === target.itemId)?.kind
+        if (target.words && (kind === 'tool' || kind === 'reasoning')) setFold(sessionId, target.itemId, true)
+        setMarked(target.words ?? [])
+        if (target.keepFocus) return
         focusWanted.current = true
         setFocusedId(target.itemId)
       },
       () => useWindow.setState({ target: null }),
     )
   }, [target, controller, sessionId, store, foldOver])
+
+  const [finding, setFinding] = useState(false)
+  useEffect(() => provideTarget('transcript', { find: () => setFinding(true) }), [])
+  /** Words marked in what is drawn. */
+  const [marked, setMarked] = useState<readonly string[]>([])
+  useEffect(() => {
+    if (marked.length === 0) return
+    markWords(scroller.current!, marked)
+    return unmarkWords
+  })
 
   const newer = seenId === null ? 0 : rows.length - 1 - rows.findIndex((row) => row.id === seenId)
   const items = virtualizer.getVirtualItems()
@@ -379,6 +397,16 @@ function Rows({ sessionId }: { sessionId: string }) {
           </div>
         </div>
       </ContextMenu>
+      {finding && (
+        <FindBar
+          sessionId={sessionId}
+          onClose={() => {
+            setFinding(false)
+            setMarked([])
+            scroller.current?.focus()
+          }}
+        />
+      )}
       {rows.length === 0 && (
         <p className="pointer-events-none absolute inset-0 grid place-items-center px-24 text-13 text-faint">
           Describe a task to start.

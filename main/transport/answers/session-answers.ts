@@ -28,6 +28,7 @@ export function sessionAnswers(
           ...(where.around === undefined ? {} : { around: where.around }),
           limit: limit ?? sliceItems,
         }),
+      find: ({ sessionId, text }) => sessions.find(sessionId, text),
       item: async ({ sessionId, itemId }) => {
         const item = await storage.item(sessionId, itemId)
         if (!item) throw new LatheError('request.invalid', 'There is no such item in this session.')
