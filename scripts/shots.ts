@@ -125,15 +125,11 @@ class Tour {
     await locator.first().waitFor({ state: 'visible', timeout: 30_000 })
   }
 
-  async start(text: string): Promise<void> {
-    await this.window.button('New session').first().click()
-    await this.shown(this.window.message)
-    await this.window.send(text)
-  }
-
+  /** A turn in a session of its own. */
   async turn(text: string, ...steps: Step[]): Promise<void> {
     this.script(...steps)
-    await this.start(text)
+    await this.window.newSession()
+    await this.window.send(text)
   }
 
   async allow(): Promise<void> {
@@ -175,7 +171,8 @@ async function mainFlow(tour: Tour): Promise<void> {
   await tour.shot('welcome')
   await window.newSession()
   await tour.shot('session-empty')
-  await tour.turn(task, ...mending)
+  tour.script(...mending)
+  await window.send(task)
   await tour.shown(window.approval)
   await tour.shot('approval-command')
   await tour.allow()
@@ -219,8 +216,9 @@ async function mainFlow(tour: Tour): Promise<void> {
 /** A turn that is under way: cards with running time, text as it comes, what waits behind it. */
 async function running(tour: Tour): Promise<void> {
   const { window } = tour
-  await tour.turn(
-    'Prepare the 1.1 release: changelog, version, tag.',
+  await window.newSession()
+  await window.command('Approval mode: Allow everything')
+  tour.script(
     {
       emit: [
         { reasoning: '**What a release needs**\n\nThe changelog first.' },
@@ -242,8 +240,7 @@ async function running(tour: Tour): Promise<void> {
       ],
     },
   )
-  await tour.window.command('Approval mode: Allow everything').catch(() => {})
-  if (await window.approval.isVisible()) await tour.allow()
+  await window.send('Prepare the 1.1 release: changelog, version, tag.')
   await tour.shown(window.status.getByText('Running'))
   await window.message.fill('Leave the tag to me')
   await window.button('Steer now').click()
