@@ -144,7 +144,7 @@ test('S-43 a host killed in mid turn: the window says so, and its next address h
   await expect(window.message).toHaveValue('A draft typed meanwhile')
 
   const address = await desk.serveAgain()
-  await expect(window.page.getByText('Open the address that `lathe serve` printed last.')).toBeVisible()
+  await expect(window.page.getByText('Open the address that “lathe serve” printed last.')).toBeVisible()
   // In the same tab, as a person would: the page is not loaded again, and keeps what was typed.
   await window.page.goto(address)
   await expect(window.message).toHaveValue('A draft typed meanwhile')

@@ -23,6 +23,7 @@ function told({ lab }: Desk): string[] {
 async function runGated(window: LatheWindow): Promise<void> {
   await window.newSession()
   await window.command('Approval mode: Allow everything')
+  await expect(window.button('Approval mode: Allow everything')).toBeVisible()
   await window.send('Wait at the gate')
   await expect(window.status).toContainText('Running')
 }

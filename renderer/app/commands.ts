@@ -3,9 +3,9 @@
  * An id is what settings and documentation name; it never changes once shipped.
  */
 import type { ApprovalMode } from '../../preload/contract/session.ts'
-import { act, client } from '../state/link.ts'
 import { showUndo } from '../changes/show-undo.ts'
 import { prefer, usePreferences, withRecent } from '../state/preferences.ts'
+import { openSession } from '../state/session-store.ts'
 import { paneShown, showDialog, showInspector, showPane, showSession, useWindow } from '../state/window-store.ts'
 import { changeSettings, useWorkbench } from '../state/workbench-store.ts'
 import { sessionRows } from '../sessions/session-groups.ts'
@@ -76,9 +76,7 @@ const modes: Record<ApprovalMode, string> = {
 
 function setMode(mode: ApprovalMode) {
   return onSession((id) =>
-    attempt('Could not change the approval mode', () =>
-      client().session.settings({ ...act(), sessionId: id, approvalMode: mode }),
-    ),
+    attempt('Could not change the approval mode', () => openSession(id).controller.configure({ approvalMode: mode })),
   )
 }
 

@@ -45,7 +45,7 @@ export function ShortcutSheet() {
       width={760}
       footer={<Button onClick={() => showDialog({ kind: 'settings', page: 'keys' })}>Change shortcuts</Button>}
     >
-      <ScrollArea label="Shortcuts" className="columns-1 gap-32 narrow:columns-2">
+      <ScrollArea label="Shortcuts" className="-mx-8 columns-1 gap-32 px-8 narrow:columns-2">
         {categories.map((category) => {
           const list = bound.filter(({ id }) => command(id)?.category === category && !/^session\.go[2-9]$/.test(id))
           if (list.length === 0) return null

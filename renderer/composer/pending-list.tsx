@@ -1,5 +1,5 @@
 /** Steers and follow-ups above the text, in the order they will be read, with what the host lets a person do to each (S-104). */
-import { ArrowDown, ArrowUp, CornerDownRight, ListOrdered, Pause, Pencil, Play, Send, X, Zap } from 'lucide-react'
+import { ArrowDown, ArrowUp, CornerDownRight, Pause, Pencil, Play, Send, X, Zap } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { FollowUp, Queue, Steer } from '../../preload/contract/session.ts'
 import { attempt } from '../app/attempt.ts'
@@ -214,7 +214,7 @@ function PausedLine({ sessionId, queue }: { sessionId: string; queue: Queue }) {
     if (yes) await attempt('Could not clear the queue', () => controller.clearFollowUps())
   }
   return (
-    <div className="flex min-h-28 flex-wrap items-center gap-8 pr-2 pl-8 text-12 text-muted">
+    <div className="flex min-h-28 items-center gap-8 pr-2 pl-8 text-12 text-muted">
       <Pause size={13} strokeWidth={1.75} aria-hidden className="w-14 shrink-0 text-needs" />
       <span className="min-w-0 grow">
         {queue.paused && pauseWords[queue.paused]}
@@ -252,7 +252,7 @@ export function PauseQueue({ sessionId }: { sessionId: string }) {
   if (!waiting) return null
   return (
     <IconButton
-      icon={ListOrdered}
+      icon={Pause}
       label="Pause the queue"
       size="small"
       onClick={() => void attempt('Could not pause', () => controller.pauseQueue())}

@@ -7,7 +7,6 @@ import type { ModelEntry, ProviderEntry } from '../../preload/contract/routes.ts
 import { attempt } from '../app/attempt.ts'
 import { fuzzyMatch } from '../app/fuzzy.ts'
 import { Marked } from '../search/marked.tsx'
-import { act, client } from '../state/link.ts'
 import { prefer, usePreference, usePreferences, withRecent } from '../state/preferences.ts'
 import { openSession } from '../state/session-store.ts'
 import { showDialog, useWindow } from '../state/window-store.ts'
@@ -22,7 +21,7 @@ import { modelName } from './model-label.ts'
 async function choose(name: string, sessionId: string | null): Promise<void> {
   const done = await attempt('Could not choose the model', async () => {
     if (sessionId === null) await changeSettings({ model: name })
-    else await client().session.settings({ ...act(), sessionId, model: name })
+    else await openSession(sessionId).controller.configure({ model: name })
     return true
   })
   if (done) prefer({ 'models.recent': withRecent(usePreferences.getState()['models.recent'], name, 8) })

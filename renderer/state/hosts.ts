@@ -105,7 +105,7 @@ export function socketOfWebHost(page: Page): Connect {
 }
 
 function denied(message: string): LatheError {
-  return new LatheError('access.denied', message, { hint: 'Open the address that `lathe serve` printed last.' })
+  return new LatheError('access.denied', message, { hint: 'Open the address that “lathe serve” printed last.' })
 }
 
 async function opened(socket: WebSocket, limit: AbortSignal): Promise<void> {

@@ -180,7 +180,12 @@ export function createSessionController(
     async releaseHold() {
       await asked(client.session.releaseHold(act()))
     },
-    configure: (settings) => asked(client.session.settings({ ...act(), ...settings })),
+    async configure(settings) {
+      const header = await asked(client.session.settings({ ...act(), ...settings }))
+      // Of an unsent session no event tells (S-3): what was answered is all there is.
+      store.setState(({ view }) => (view?.header.lastSeq === 0 ? { view: { ...view, header } } : {}))
+      return header
+    },
     runCommand: (line) => asked(client.session.command({ ...act(), line })),
     async stopCommand(itemId) {
       await asked(client.session.stopCommand({ ...act(), itemId }))

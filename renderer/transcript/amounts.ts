@@ -16,7 +16,7 @@ export function bytesText(bytes: number): string {
 
 /** `$0.0123` for cents and less, `$1.24` above. */
 export function costText(dollars: number): string {
-  return `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`
+  return `$${dollars.toFixed(dollars > 0 && dollars < 0.1 ? 4 : 2)}`
 }
 
 export function counted(count: number, one: string, many = `${one}s`): string {

@@ -70,7 +70,8 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
   },
   tool: {
     View: ToolRow,
-    estimate: ({ item }) => (item.byPerson || item.state === 'running' ? 160 : 32),
+    // Of what is drawn alone: a row whose guess changes and whose height does not is not measured again.
+    estimate: ({ item }) => (item.byPerson || (item.state === 'running' && item.output !== '') ? 160 : 32),
     label: ({ item }) => toolLabel(item),
     toText: ({ item }) =>
       [argument(item.args, 'command') ?? item.title, plainOutput(toolOutput(item))].filter(Boolean).join('\n'),

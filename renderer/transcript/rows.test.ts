@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Item } from '../../preload/contract/items.ts'
-import { approvalItem, change, reasoningItem, running, textItem, toolItem, turn, userItem, view } from './fixtures.ts'
+import {
+  approvalItem,
+  change,
+  questionItem,
+  reasoningItem,
+  running,
+  textItem,
+  toolItem,
+  turn,
+  userItem,
+  view,
+} from './fixtures.ts'
 import { buildRows, groupPage, type Row } from './rows.ts'
 
 const build = (items: Item[], turns = [turn('turn-1')], opened = new Map<string, number>(), previous: Row[] = []) =>
@@ -65,6 +76,25 @@ describe('activity groups', () => {
       'tool',
       'turnEnd',
     ])
+  })
+
+  test('what waits for the person stands there once: an approval as its card, a question as itself', () => {
+    const [card] = tools(1, { state: 'waiting' })
+    const asking = toolItem('ask_person', 'Which one?', { state: 'running' })
+    expect(
+      kinds(
+        build(
+          [
+            card!,
+            approvalItem({}, { toolItemId: card!.id }),
+            asking,
+            questionItem('Which one?', { toolItemId: asking.id }),
+          ],
+          [running('turn-1')],
+        ),
+      ),
+    ).toEqual(['tool', 'question'])
+    expect(kinds(build([approvalItem({}, { toolItemId: 'elsewhere' })], [running('turn-1')]))).toEqual(['approval'])
   })
 })
 

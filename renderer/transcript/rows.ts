@@ -84,6 +84,8 @@ export function buildRows(
   const turns = new Map(view.turns.map((turn) => [turn.id, turn]))
   const retried = new Map(view.turns.flatMap((turn) => (turn.retryOf ? [[turn.retryOf, turn.id] as const] : [])))
   const newestTurn = view.turns.at(-1)?.id
+  const cards = new Set(view.items.flatMap(({ kind, id }) => (kind === 'tool' ? [id] : [])))
+  const asked = new Set(view.items.flatMap((item) => (item.kind === 'question' ? [item.toolItemId] : [])))
   const rows: Row[] = []
   let activities: Activity[] = []
 
@@ -135,13 +137,16 @@ export function buildRows(
       current = null
     }
     if (hiddenAttempt !== null && item.turnId === hiddenAttempt) continue
+    // A question in sight says it all.
+    if (item.kind === 'tool' && item.name === 'ask_person' && asked.has(item.id)) continue
     // The person's own command is not the agent's activity.
     if (item.kind === 'reasoning' || (item.kind === 'tool' && !item.byPerson)) {
       activities.push(item)
       continue
     }
-    // An approval that was allowed is told by its tool's card.
-    if (item.kind === 'approval' && item.state === 'allowed') continue
+    // An approval that waits or was allowed is told by its tool's card.
+    if (item.kind === 'approval' && (item.state === 'allowed' || (item.state === 'open' && cards.has(item.toolItemId))))
+      continue
     flushActivities()
     if (item.kind === 'rewind') {
       const { id, turnId } = item
