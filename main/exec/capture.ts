@@ -51,6 +51,7 @@ export class OutputCapture {
   #live: LiveOutput | undefined
   readonly #spool: Spool
   readonly #listeners = new Set<(text: string) => void>()
+  readonly #rawListeners = new Set<(text: string) => void>()
   readonly #secrets = new Set<string>()
   #pressure: (high: boolean) => void = () => {}
   #bytes = 0
@@ -84,6 +85,12 @@ export class OutputCapture {
     return () => this.#listeners.delete(listener)
   }
 
+  /** As `onText`, before redaction, which may hold back an end: for the person's own screen and for requests of secrets. */
+  onRaw(listener: (text: string) => void): () => void {
+    this.#rawListeners.add(listener)
+    return () => this.#rawListeners.delete(listener)
+  }
+
   /** A secret the person gave the process: should the process print it, nobody is shown it (X-428). */
   hide(secret: string): void {
     if (secret !== '') this.#secrets.add(secret)
@@ -95,6 +102,7 @@ export class OutputCapture {
     this.#bytes += bytes.length
     const channel = this.#channels[stream]
     const text = channel.decoder.decode(bytes, { stream: true })
+    if (text !== '') for (const listener of this.#rawListeners) listener(text)
     this.#take(stream, channel.redactor ? channel.redactor.push(text) : text)
   }
 

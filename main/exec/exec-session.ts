@@ -96,6 +96,8 @@ export class ExecSession {
     ports: ExecPorts
     feed: ScreenFeed | null
     screens(): Promise<typeof ScreenFeed>
+    /** What it printed already. */
+    early: string[]
   }) {
     this.facts = given.facts
     this.capture = given.capture
@@ -103,7 +105,10 @@ export class ExecSession {
     this.#ports = given.ports
     this.#screens = given.screens
     this.#feed = given.feed && Promise.resolve(given.feed)
-    this.capture.onText((text) => this.#heard(text))
+    given.early.forEach((text) => this.#printed(text))
+    this.capture.onRaw((text) => this.#printed(text))
+    // Once all others have heard it too.
+    this.capture.onText(() => queueMicrotask(() => this.#wakers.forEach((wake) => wake())))
     const { timeoutMs } = given.facts
     if (timeoutMs !== null) this.#timer = setTimeout(() => void this.#stop('timed_out'), timeoutMs)
     this.ended = given.over.then((end) => this.#over(end))
@@ -159,7 +164,7 @@ export class ExecSession {
 
   // --- output and end ---
 
-  #heard(text: string): void {
+  #printed(text: string): void {
     this.#lastActivity = performance.now()
     this.#line.push(text)
     if (this.#live) this.#live.push('stdout', text)
