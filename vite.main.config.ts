@@ -15,6 +15,11 @@ export const external = [
   'electron',
   'better-sqlite3',
   'node-pty',
+  'sharp',
+  // What sharp itself asks for.
+  '@img/colour',
+  'detect-libc',
+  'semver',
   '@vscode/ripgrep',
   'web-tree-sitter',
   'tree-sitter-bash',

@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
 import type { LatheError } from '../preload/contract/errors.ts'
@@ -299,4 +300,35 @@ describe('changes by commands', () => {
       .poll(async () => (await view()).changes.map(({ path, by }) => [path, by]))
       .toEqual([['late.txt', 'command']])
   })
+})
+
+test('F-307 F-1209 F-310 a picture that was read reaches the model, now and in later turns; long text comes by reference', async () => {
+  const picture = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'teal' } })
+    .png()
+    .toBuffer()
+  await writeFile(join(workspace, 'chart.png'), picture)
+  await turn({ emit: [call('read_file', { path: 'chart.png' })] }, says('Teal.'))
+  expect(lastRequest()).toContain('data:image/png;base64,')
+  const [image] = (await view()).items.flatMap((item) =>
+    item.kind === 'tool' && item.view?.image ? [item.view.image] : [],
+  )
+  expect((await bench.handlers.attachments.read({ sessionId, hash: image!.hash }, who)).mediaType).toBe('image/png')
+
+  const data = Buffer.from('a line\n'.repeat(3_000)).toString('base64')
+  const { attachment } = await bench.handlers.attachments.upload(
+    { uploadId: newId(), name: 'x/long.txt', mediaType: 'image/png', part: 0, last: true, data },
+    who,
+  )
+  expect(attachment).toMatchObject({ name: 'long.txt', mediaType: 'text/plain' })
+  server.enqueue({ emit: [call('read_file', { path: `attachment:${attachment!.hash}`, limit: 1 })] }, says('A line.'))
+  const reply = await bench.sessions.submit(sessionId, {
+    requestId: newId(),
+    text: 'Read',
+    attachments: [attachment!, attachment!],
+    attendance: 'attended',
+  })
+  if (reply.accepted !== 'started') throw new Error(reply.accepted)
+  await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
+  for (const part of ['data:image/png;base64,', 'long (2).txt', 'Read it with read_file by its reference', '1| a line'])
+    expect(lastRequest()).toContain(part)
 })

@@ -18,6 +18,7 @@ import { createTerminals } from './exec/terminals.ts'
 import { Differ } from './files/diff.ts'
 import type { FileChange } from './files/change.ts'
 import { CommitGate, settleOpenIntents } from './files/gate.ts'
+import { Images } from './files/images.ts'
 import { Paths } from './files/paths.ts'
 import { FileStates } from './files/read-state.ts'
 import { SearchProgram } from './files/search-program.ts'
@@ -171,7 +172,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       log: (message, fields) => log.warn(message, fields),
     }),
   )
+  const images = new Images(storage.blobs)
   const tools = createTools({
+    images,
     changes: { watched, late: ({ sessionId, turnId }, found) => recordLate(sessionId, turnId, found) },
     paths,
     states,
@@ -182,7 +185,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     program,
     ownsOutput: async (sessionId, hash) => {
       const { items } = await storage.contextItems(sessionId)
-      return items.some((item) => item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash))
+      return items.some((item) =>
+        item.kind === 'user'
+          ? item.attachments.some((attachment) => attachment.hash === hash)
+          : item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash),
+      )
     },
     shell: {
       paths,
@@ -221,6 +228,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         models,
         tools: (current) => tools.registry(current),
         slots,
+        images,
         settings: () => settings.get(),
         shellName: () => shellName(actor.peek().view.header.workspace).catch(() => 'none'),
         redaction: () => redactions.get(),

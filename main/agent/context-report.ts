@@ -21,7 +21,7 @@ export function contextReport(input: {
     items
       .map((item) => (item.kind === kind ? (item.kind === 'user' ? (item.prompt ?? item.text) : item.text) : ''))
       .join('\n')
-  const none = { results: new Map<string, string>(), attachments: new Map<string, Uint8Array>() }
+  const none = { results: new Map<string, string>(), attachments: new Map<string, Uint8Array>(), images: new Map() }
   const calls = items.flatMap((item) =>
     item.kind === 'tool' ? [`${JSON.stringify(item.args)}\n${resultText(item, none)}`] : [],
   )

@@ -4,14 +4,23 @@ import type { Turn } from '../../preload/contract/session.ts'
 import type { AssistantPart, ModelMessage, ToolResultPart, UserPart } from '../models/model.ts'
 
 /** Bodies that items only name, loaded before the projection: whole tool results by hash, attachments by hash. */
-export type Bodies = { results: ReadonlyMap<string, string>; attachments: ReadonlyMap<string, Uint8Array> }
+export type Bodies = {
+  results: ReadonlyMap<string, string>
+  attachments: ReadonlyMap<string, Uint8Array>
+  /** Attached pictures as they are sent, by the hash of the attachment; `note` tells a changed size (F-1221). */
+  images: ReadonlyMap<string, { mediaType: string; data: Uint8Array; note: string }>
+}
 
 /** Hashes `projectItems` will ask for. */
-export function neededBodies(items: readonly Item[]): { results: string[]; attachments: Attachment[] } {
+export function neededBodies(items: readonly Item[]): { results: string[]; attachments: { hash: string }[] } {
   const results = items.flatMap((item) =>
     item.kind === 'tool' && item.contextual && item.resultRef ? [item.resultRef] : [],
   )
-  const attachments = items.flatMap((item) => (item.kind === 'user' && item.contextual ? item.attachments : []))
+  const attachments = items.flatMap((item) => {
+    if (!item.contextual) return []
+    if (item.kind === 'user') return item.attachments
+    return item.kind === 'tool' && item.view?.image ? [{ hash: item.view.image.hash }] : []
+  })
   return { results, attachments }
 }
 
@@ -56,6 +65,7 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
         name: item.name,
         text: resultText(item, bodies),
         isError: item.state !== 'ok',
+        ...imageOf(item, bodies),
       })
     }
   }
@@ -72,40 +82,92 @@ export function resultText(item: ItemOf<'tool'>, bodies: Bodies): string {
   return whole ?? (item.summary || '(no output)')
 }
 
-/** Attached text files as marked blocks, images as images, everything else by name (F-1209). */
+function imageOf({ view }: ItemOf<'tool'>, { attachments }: Bodies): Pick<ToolResultPart, 'image'> {
+  const data = view?.image && attachments.get(view.image.hash)
+  return data ? { image: { mediaType: view.image!.mediaType, data } } : {}
+}
+
+/** Attached text as marked blocks where it is short, pictures as pictures, everything else as a line (F-1208, F-1209). */
 export function userParts(text: string, attachments: readonly Attachment[], bodies: Bodies): UserPart[] {
   const parts: UserPart[] = []
+  const left = { pasted: pastedCharsMax, text: attachedCharsMax }
   for (const attachment of attachments) {
-    const bytes = bodies.attachments.get(attachment.hash)
-    if (!bytes)
-      parts.push({
-        type: 'text',
-        text: `<attachment name=${JSON.stringify(attachment.name)}>The file is no longer there.</attachment>`,
-      })
-    else if (/^image\/(png|jpeg|gif|webp)$/.test(attachment.mediaType))
-      parts.push({ type: 'image', mediaType: attachment.mediaType, data: bytes })
-    else if (isText(bytes))
-      parts.push({
-        type: 'text',
-        text: `<attachment name=${JSON.stringify(attachment.name)}>\n${clipText(new TextDecoder().decode(bytes))}\n</attachment>`,
-      })
-    else
-      parts.push({
-        type: 'text',
-        text: `<attachment name=${JSON.stringify(attachment.name)} type=${JSON.stringify(attachment.mediaType)} bytes="${attachment.bytes}">This file is not text and is not shown.</attachment>`,
-      })
+    const image = bodies.images.get(attachment.hash)
+    if (image) {
+      parts.push({ type: 'text', text: `<attachment ${namedAs(attachment)}${image.note ? ` ${image.note}` : ''}/>` })
+      parts.push({ type: 'image', mediaType: image.mediaType, data: image.data })
+    } else parts.push({ type: 'text', text: attachedText(attachment, bodies.attachments.get(attachment.hash), left) })
   }
   if (text !== '' || parts.length === 0) parts.push({ type: 'text', text })
   return parts
 }
 
-const attachedTextMax = 64_000
+/** Of all text files of a message, and each; of what was pasted. */
+const attachedCharsMax = 64_000
+const attachedFileCharsMax = 16_000
+const pastedCharsMax = 200_000
+const pastedBeginChars = 2_000
 
-function clipText(text: string): string {
-  if (text.length <= attachedTextMax) return text
-  const head = text.slice(0, attachedTextMax * 0.75)
-  const tail = text.slice(-attachedTextMax * 0.25)
-  return `${head}\n[${text.length - attachedTextMax} characters left out]\n${tail}`
+function attachedText(
+  attachment: Attachment,
+  bytes: Uint8Array | undefined,
+  left: { pasted: number; text: number },
+): string {
+  const named = namedAs(attachment)
+  if (!bytes) return `<attachment ${named}>The file is no longer there.</attachment>`
+  const reference = `reference="attachment:${attachment.hash}"`
+  const facts = `${named} type=${JSON.stringify(attachment.mediaType)} bytes="${attachment.bytes}"`
+  if (!isText(bytes)) return `<attachment ${facts}>This file is not text and is not shown.</attachment>`
+  const content = new TextDecoder().decode(bytes)
+  const isPasted = attachment.name.startsWith('Pasted text')
+  if (isPasted ? content.length <= left.pasted : content.length <= Math.min(attachedFileCharsMax, left.text)) {
+    left[isPasted ? 'pasted' : 'text'] -= content.length
+    return `<attachment ${named}>\n${content}\n</attachment>`
+  }
+  const begin = isPasted ? `\n${content.slice(0, pastedBeginChars)}\n` : ''
+  return `<attachment ${facts} ${reference}>${begin}Read it with read_file by its reference.</attachment>`
+}
+
+function namedAs({ name }: Attachment): string {
+  return `name=${JSON.stringify(name)}`
+}
+
+const sentImagesMax = 20
+const sentImageBytesMax = 50 * 1024 * 1024
+
+/** At most 20 pictures and 50 MiB of them, the newest; a sentence stands for each that is left out (F-1224). */
+export function limitImages(messages: readonly ModelMessage[]): { messages: ModelMessage[]; leftOut: number } {
+  let count = 0
+  let bytes = 0
+  let leftOut = 0
+  const fits = (data: Uint8Array): boolean => {
+    const taken = count < sentImagesMax && bytes + data.length <= sentImageBytesMax
+    if (taken) {
+      count++
+      bytes += data.length
+    } else leftOut++
+    return taken
+  }
+  const limited = messages.toReversed().map((message): ModelMessage => {
+    if (message.role === 'user') {
+      const parts = message.parts
+        .toReversed()
+        .map((part): UserPart =>
+          part.type === 'text' || fits(part.data)
+            ? part
+            : { type: 'text', text: '[image left out: too many in this request]' },
+        )
+      return { ...message, parts: parts.toReversed() }
+    }
+    if (message.role !== 'tool') return message
+    const results = message.results.toReversed().map((result) => {
+      if (!result.image || fits(result.image.data)) return result
+      const { image: _, ...rest } = result
+      return { ...rest, text: `${rest.text}\n[image left out: too many in this request]` }
+    })
+    return { ...message, results: results.toReversed() }
+  })
+  return { messages: limited.toReversed(), leftOut }
 }
 
 function isText(bytes: Uint8Array): boolean {

@@ -232,7 +232,15 @@ async function end(
   })
   // An answer would mean that the report came too late to be recorded.
   if (recorded === null && state !== 'cancelled') result.recorded?.()
-  return { callId: one.call.callId, name: one.call.name, text, isError: result.isError }
+  const image = result.view?.image
+  const data = image && (await blobs.get(image.hash).catch(() => null))
+  return {
+    callId: one.call.callId,
+    name: one.call.name,
+    text,
+    isError: result.isError,
+    ...(image && data ? { image: { mediaType: image.mediaType, data } } : {}),
+  }
 }
 
 /** One retry hint, exactly once, not on what a person or the policy decided. */

@@ -7,16 +7,20 @@ import { idleActorsMax } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, Entry, SessionView, TurnSource } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import { distinctNames } from '../files/attachment-type.ts'
 import { clipItem } from '../storage/clip.ts'
 import { type FoundItem, shows } from '../storage/session-find.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Command, Message } from '../turns/inputs.ts'
+import { nextExpiry } from '../turns/notices.ts'
 import { nextFollowUp } from '../turns/queue.ts'
 import { checkText } from '../turns/requests.ts'
 import { newSession, type Attendance, type Effect } from '../turns/state.ts'
 import { SessionActor } from './actor.ts'
 import { entryOf } from './entry.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
+import { modelOfTurn } from './chosen-model.ts'
+import { NoticeClock } from './notice-clock.ts'
 import { recovered } from './recovered.ts'
 import { trimView } from './window.ts'
 import { writeOf } from './write.ts'
@@ -61,8 +65,12 @@ export class Sessions {
   private readonly ports: SessionsPorts
   private closing = false
 
+  private readonly noticeClock: NoticeClock
+
   constructor(ports: SessionsPorts) {
     this.ports = ports
+    const expire = (id: string) => void this.command(id, { type: 'notices.expire' }).catch(() => {})
+    this.noticeClock = new NoticeClock(expire, ports.now)
   }
 
   /** Settles what a crash left open; one failing session stops no other (T-192). */
@@ -200,8 +208,10 @@ export class Sessions {
       await checkAttachments(attachments, this.ports.storage.blobs)
       const { header } = actor.peek().view
       await checkPlace(header.workspace, this.ports.storage.dataFolder)
-      const model = this.ports.chooseModel(submission.model ?? header.model)
-      const message: Message = { requestId, fingerprint, text, attachments, model, source, attendance }
+      const chosen = modelOfTurn(this.ports.chooseModel, submission.model, header.model)
+      const names = distinctNames(attachments.map(({ name }) => name))
+      const named = attachments.map((attachment, at) => ({ ...attachment, name: names[at]! }))
+      const message: Message = { requestId, fingerprint, text, attachments: named, ...chosen, source, attendance }
       return actor.command({ type: 'submit', message, whenBusy })
     })
   }
@@ -225,7 +235,7 @@ export class Sessions {
         text,
         ...(prompt === undefined ? {} : { prompt }),
         attachments,
-        model: this.ports.chooseModel(model ?? header.model),
+        ...modelOfTurn(this.ports.chooseModel, model, header.model),
         source: 'person',
         attendance,
         retryOf: turnId,
@@ -278,7 +288,7 @@ export class Sessions {
         fingerprint: fingerprintOf({ action: 'followUp', id: followUpId }),
         text,
         attachments,
-        model: this.ports.chooseModel(followUp.model ?? header.model),
+        ...modelOfTurn(this.ports.chooseModel, followUp.model, header.model),
         source: 'follow_up',
         attendance,
       }
@@ -313,6 +323,13 @@ export class Sessions {
     this.ports.entryRemoved(id)
   }
 
+  /** Gone for good, at once: items, journal, settings (S-21). */
+  async purge(id: string): Promise<void> {
+    await this.delete(id)
+    this.actors.delete(id)
+    await this.ports.storage.erase(id, this.ports.now())
+  }
+
   /** Resolves once the turn is no longer the session's current one. */
   settled(actor: SessionActor, turnId: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -334,6 +351,7 @@ export class Sessions {
   /** Draining: nothing new starts; running turns are aborted and settled as interrupted within `ms` (T-196, S-142). */
   async close(ms: number): Promise<void> {
     this.closing = true
+    this.noticeClock.stop()
     for (const actor of this.actors.values()) actor.close()
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(), ms)
@@ -388,7 +406,7 @@ export class Sessions {
       prompt:
         'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
       attachments: [],
-      model: this.ports.chooseModel(actor.peek().view.header.model),
+      ...modelOfTurn(this.ports.chooseModel, undefined, actor.peek().view.header.model),
       source: 'person',
     }
   }
@@ -420,6 +438,8 @@ export class Sessions {
       await storage.commit(writeOf(state, [decision]))
       if (state.view.header.deletedAt === null) this.ports.entryChanged(entryOf(state.view))
     }
+    const over = nextExpiry(state.view.header.notices)
+    if (over !== null) this.noticeClock.arm(id, over)
     return this.keep(new SessionActor(state, this.actorPorts()))
   }
 
@@ -459,6 +479,9 @@ export class Sessions {
         break
       case 'recorded':
         this.ports.changesRecorded?.(effect.changeIds)
+        break
+      case 'noticesExpire':
+        this.noticeClock.arm(actor.id, effect.at)
         break
       case 'rules':
         this.ports.rulesChanged()

@@ -9,6 +9,7 @@ import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
+import { Images } from '../files/images.ts'
 import { readProvidersConfig } from '../models/config.ts'
 import { createModels } from '../models/models.ts'
 import { createRedaction } from '../platform/redaction.ts'
@@ -84,6 +85,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
         models,
         tools: () => createRegistry([...tools.tools, updatePlan, askPerson]),
         slots,
+        images: new Images(storage.blobs),
         settings: () => settings,
         shellName: async () => {
           await options.preparing?.()

@@ -2,12 +2,14 @@
 import { errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
-import { neededBodies, projectItems, type Bodies } from '../agent/context.ts'
+import { limitImages, neededBodies, projectItems, type Bodies } from '../agent/context.ts'
 import { runTurn } from '../agent/run-turn.ts'
 import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
 import type { TurnPort } from '../agent/turn-port.ts'
 import type { Models } from '../models/model.ts'
 import { orStop } from '../models/stop.ts'
+import { typeOfContent } from '../files/content-type.ts'
+import { isImageType, sizeNote, type Images } from '../files/images.ts'
 import type { Redaction } from '../platform/redaction.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../tools/registry.ts'
@@ -20,12 +22,16 @@ export type RunnerPorts = {
   models: Models
   tools(settings: Settings): Registry
   slots: Slots
+  images: Images
   settings(): Settings
   /** Name of the shell the `shell` tool uses, for the system prompt. */
   shellName(): Promise<string>
   redaction(): Redaction
   now(): number
 }
+
+/** Enough of a file to tell what it is. */
+const headBytes = 4_100
 
 /** Never throws: whatever goes wrong, preparation included, ends the turn, and the session stays usable (T-6). */
 export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, ports: RunnerPorts): Promise<void> {
@@ -60,9 +66,14 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
     ])
     const [system, bodies] = await Promise.all([
       systemPrompt({ workspace: view.header.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
-      loadBodies(ports.storage, neededBodies(stored.items)),
+      loadBodies(ports, neededBodies(stored.items)),
     ])
-    return { model, system: joinPrompt(system), history: projectItems(stored.items, stored.turns, bodies) }
+    const history = limitImages(projectItems(stored.items, stored.turns, bodies))
+    if (history.leftOut > 0) {
+      const text = `${history.leftOut} older ${history.leftOut === 1 ? 'image is' : 'images are'} not sent to the model any more: a request holds 20 images and 50 MiB.`
+      void port.report({ type: 'notice', level: 'info', text })
+    }
+    return { model, system: joinPrompt(system), history: history.messages }
   }
   const prepared = await orStop(prepare(), port.signal)
   await port.report({ type: 'running' })
@@ -78,12 +89,12 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
     ...prepared,
     effort: view.header.effort ?? settings.effort,
     maxSteps: settings['turns.maxSteps'],
-    loadBodies: (attachments) => loadBodies(ports.storage, { results: [], attachments }),
+    loadBodies: (attachments) => loadBodies(ports, { results: [], attachments }),
   })
 }
 
 async function loadBodies(
-  storage: Pick<Storage, 'blobs'>,
+  { storage, images: pictures }: Pick<RunnerPorts, 'storage' | 'images'>,
   needed: { results: string[]; attachments: readonly { hash: string }[] },
 ): Promise<Bodies> {
   const load = async (hash: string) => storage.blobs.get(hash).catch(() => null)
@@ -93,11 +104,18 @@ async function loadBodies(
     if (bytes) results.set(hash, new TextDecoder().decode(bytes))
   }
   const attachments = new Map<string, Uint8Array>()
+  const images = new Map<string, { mediaType: string; data: Uint8Array; note: string }>()
   for (const hash of new Set(needed.attachments.map((one) => one.hash))) {
     const bytes = await load(hash)
-    if (bytes) attachments.set(hash, bytes)
+    if (!bytes) continue
+    attachments.set(hash, bytes)
+    if (!isImageType(typeOfContent(bytes.subarray(0, headBytes), true))) continue
+    // One that cannot be shown goes as a line with its name: it never breaks a turn (F-1212).
+    const image = await pictures.prepare(bytes).catch(() => null)
+    const data = image && (await load(image.hash))
+    if (image && data) images.set(hash, { mediaType: image.mediaType, data, note: sizeNote(image) })
   }
-  return { results, attachments }
+  return { results, attachments, images }
 }
 
 function portOf(actor: SessionActor, handle: TurnHandle, now: () => number): TurnPort {

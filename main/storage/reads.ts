@@ -307,6 +307,12 @@ export function openReads(db: Database) {
         .map((row) => row.id)
     },
 
+    deletedEntries(limit: number): { entry: string; deletedAt: number }[] {
+      return sql<{ entry: string; deletedAt: number }>(
+        'SELECT entry, deleted_at AS deletedAt FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL ORDER BY deleted_at DESC LIMIT ?',
+      ).all(limit)
+    },
+
     deletedBefore(time: number): string[] {
       return sql<{ id: string }>(
         'SELECT id FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL AND deleted_at < ? ORDER BY deleted_at',

@@ -2,6 +2,7 @@
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { Differ } from '../files/diff.ts'
 import type { CommitGate } from '../files/gate.ts'
+import type { Images } from '../files/images.ts'
 import type { Paths } from '../files/paths.ts'
 import type { FileStates } from '../files/read-state.ts'
 import type { SearchProgram } from '../files/search-program.ts'
@@ -33,10 +34,11 @@ export type ToolsDeps = {
   differ: Differ
   workers: FileWorkers
   program: SearchProgram
+  images: Images
   shell: ShellToolDeps
   /** Finds what commands change in the workspace (F-902). */
   changes: { watched: WorkspaceChanges; late: LateChanges }
-  /** Whether a call of that session left this output (F-310). */
+  /** Whether a call of that session left this output, or a message brought it (F-310). */
   ownsOutput(sessionId: string, hash: string): Promise<boolean>
 }
 
@@ -78,8 +80,8 @@ export function createTools(deps: ToolsDeps): Tools {
 async function readOutput(deps: ToolsDeps, sessionId: string, name: string): Promise<Uint8Array | null> {
   const exec = /^exec:(x\d{1,9})$/.exec(name)?.[1]
   if (exec !== undefined) return deps.shell.exec.output(sessionId, exec)
-  const hash = /^output:([0-9a-f]{64})$/.exec(name)?.[1]
+  const [, kind, hash] = /^(output|attachment):([0-9a-f]{64})$/.exec(name) ?? []
   if (hash === undefined || !(await deps.ownsOutput(sessionId, hash))) return null
   const bytes = await deps.blobs.get(hash).catch(() => null)
-  return bytes && reduceBytes(bytes)
+  return kind === 'output' && bytes ? reduceBytes(bytes) : bytes
 }

@@ -1,5 +1,6 @@
 import { mkdir, open, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { codeOf, failureOf, makeWorkspace, type TestWorkspace } from '../files/test-workspace.ts'
 import { schemaOf } from './arguments.ts'
@@ -114,6 +115,18 @@ describe('read_file', () => {
     expect(await read('a.png')).toBe('1| just text\n[end of file, 1 line]')
     expect(await codeOf(tools.call('read_file', { path: 'a.bin' }))).toBe('file.binary')
     expect((await failureOf(tools.call('read_file', { path: 'a.zip' }))).message).toContain('application/zip, 8 bytes')
+  })
+
+  test('FA-8 F-307 F-1221 a picture comes as one the model can see, small enough, its real size told', async () => {
+    const picture = await sharp({ create: { width: 3_000, height: 1_500, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer()
+    await workspace.put('chart.txt', picture)
+    const { text, view } = await tools.call('read_file', { path: 'chart.txt' })
+    expect(text).toContain('image/png, 3000x1500 pixels')
+    expect(text).toContain('shown at 2000x1000 of 3000x1500')
+    expect(view?.image).toMatchObject({ mediaType: 'image/png', width: 2_000, height: 1_000 })
+    expect(await workspace.blobs.get(view!.image!.hash)).toBeDefined()
   })
 
   test('F-309 reading may run beside other calls', () => {

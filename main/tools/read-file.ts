@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { pixelSize } from '../files/content-type.ts'
-import type { FilePath, Paths } from '../files/paths.ts'
+import { isImageType, sizeNote, type Images } from '../files/images.ts'
+import { openChecked, type FilePath, type Paths } from '../files/paths.ts'
 import { readLines, readLinesOf, type BinaryFile, type FileLines, type LineQuery } from '../files/read-lines.ts'
 import type { FileStates } from '../files/read-state.ts'
 import { clamped } from './clamped.ts'
@@ -12,6 +13,7 @@ import type { Tool, ToolContext, ToolResult } from './tool.ts'
 export type ReadFileDeps = {
   paths: Paths
   states: FileStates
+  images: Images
   reference: ReadReference
   /** Whether the result of that call is still in what the model sees (F-306). */
   inContext(sessionId: string, callId: string): boolean
@@ -26,6 +28,7 @@ const input = z.object({
 type Input = z.infer<typeof input>
 
 const replyCharsMax = 128_000
+const imageBytesMax = 20 * 1024 * 1024
 const lineCharsMax = 2_000
 /** Left for the lines before and after the content. */
 const frameChars = 500
@@ -63,12 +66,35 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
       if (isReference(query.path)) {
         const bytes = await bytesOf(deps.reference, context.sessionId, query.path)
         const read = await readLinesOf(bytes, lines)
-        return read.kind === 'binary' ? binaryResult(query.path, read) : textResult(query.path, read, query)
+        return read.kind === 'binary'
+          ? binaryResult(query.path, read, async () => bytes)
+          : textResult(query.path, read, query)
       }
       const file = await paths.use(context, query.path)
       const read = await readLines(file, lines)
-      return read.kind === 'binary' ? binaryResult(file.shown, read) : seen(file, read, query, context)
+      return read.kind === 'binary'
+        ? binaryResult(file.shown, read, () => bytesOfFile(file))
+        : seen(file, read, query, context)
     },
+  }
+
+  /** A picture is shown to a model that sees, and described to every one; other binaries are an error (F-307, F-308). */
+  async function binaryResult(
+    shown: string,
+    { type, bytes, head }: BinaryFile,
+    load: () => Promise<Uint8Array>,
+  ): Promise<ToolResult> {
+    const size = `${bytes.toLocaleString('en')} bytes`
+    if (!type?.startsWith('image/'))
+      throw new LatheError('file.binary', `${shown} is not text: ${type ?? 'unknown type'}, ${size}.`)
+    const image =
+      isImageType(type) && bytes <= imageBytesMax ? await deps.images.prepare(await load()).catch(() => null) : null
+    const pixels = image?.original ?? pixelSize(head, type)
+    const facts = [type, pixels ? `${pixels.width}x${pixels.height} pixels` : '', size, image ? sizeNote(image) : '']
+    const text = `${shown}: ${facts.filter((fact) => fact !== '').join(', ')}.${image ? '' : ' The picture itself cannot be shown here.'}`
+    if (!image) return { text, isError: false, summary: text, view: { path: shown } }
+    const { hash, mediaType, width, height } = image
+    return { text, isError: false, summary: text, view: { path: shown, image: { hash, mediaType, width, height } } }
   }
 
   /** The content, or that it is what the model already has before it (F-306). */
@@ -131,12 +157,11 @@ function textResult(shown: string, read: FileLines, { offset }: { offset: number
   }
 }
 
-/** A picture is described by type and size; other binaries are an error (F-307, F-308). */
-function binaryResult(shown: string, { type, bytes, head }: BinaryFile): ToolResult {
-  const size = `${bytes.toLocaleString('en')} bytes`
-  if (!type?.startsWith('image/'))
-    throw new LatheError('file.binary', `${shown} is not text: ${type ?? 'unknown type'}, ${size}.`)
-  const pixels = pixelSize(head, type)
-  const text = `${shown}: ${type}, ${pixels ? `${pixels.width}x${pixels.height} pixels, ` : ''}${size}. The picture itself cannot be shown here.`
-  return { text, isError: false, summary: text, view: { path: shown } }
+async function bytesOfFile(file: FilePath): Promise<Uint8Array> {
+  const handle = await openChecked(file)
+  try {
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
 }

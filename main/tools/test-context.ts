@@ -1,5 +1,6 @@
 /** The file tools over a workspace on disk, called as the pipeline calls them; for tests. */
 import { Differ } from '../files/diff.ts'
+import { Images } from '../files/images.ts'
 import { SearchProgram } from '../files/search-program.ts'
 import type { TestWorkspace } from '../files/test-workspace.ts'
 import { readArguments } from './arguments.ts'
@@ -33,6 +34,7 @@ export class FileTools {
       createReadFileTool({
         paths,
         states,
+        images: new Images(blobs),
         reference,
         inContext: (_, callId) => !this.compacted.has(callId),
       }),

@@ -55,6 +55,8 @@ export type ToolView = {
   /** First line shown, for "open at line". */
   line?: number | undefined
   outputRef?: string | undefined
+  /** A picture the model is shown with the result (F-307): a prepared blob. */
+  image?: { hash: string; mediaType: string; width: number; height: number } | undefined
   truncated?: boolean | undefined
   exec?: ExecView | undefined
 }

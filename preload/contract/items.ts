@@ -32,6 +32,10 @@ export const ToolView = z.object({
   path: z.string().optional(),
   line: z.number().int().optional(),
   outputRef: z.string().optional(),
+  /** A picture the model was shown (F-307). */
+  image: z
+    .object({ hash: BlobHash, mediaType: z.string(), width: z.number().int(), height: z.number().int() })
+    .optional(),
   truncated: z.boolean().optional(),
   /** What a reply about an exec session says as data. */
   exec: z
@@ -255,6 +259,7 @@ export const ItemPatch = z.object({
   decidedAt: Time.optional(),
   feedback: z.string().optional(),
   answer: z.string().optional(),
+  expiresAt: Time.nullable().optional(),
   summary: z.string().optional(),
   visible: z.boolean().optional(),
   contextual: z.boolean().optional(),

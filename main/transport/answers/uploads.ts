@@ -1,9 +1,10 @@
 /** Attachments on their way in: parts in order, bounded, joined into one blob at the last (F-1203). */
 import { LatheError } from '../../../preload/contract/errors.ts'
 import type { Attachment } from '../../../preload/contract/items.ts'
+import { attachmentName, attachmentType, checkAttachment } from '../../files/attachment-type.ts'
 import type { Blobs } from '../../storage/blobs.ts'
 
-type Part = { uploadId: string; name: string; mediaType: string; part: number; last: boolean; data: string }
+type Part = { uploadId: string; name: string; part: number; last: boolean; data: string }
 type Upload = { parts: Buffer[]; bytes: number; at: number }
 
 const uploadsMax = 16
@@ -20,7 +21,7 @@ export class Uploads {
   }
 
   /** Resolves with the attachment at the last part. Throws `attachment.rejected`, `request.invalid`. */
-  async add({ uploadId, name, mediaType, part, last, data }: Part): Promise<{ attachment: Attachment | null }> {
+  async add({ uploadId, name, part, last, data }: Part): Promise<{ attachment: Attachment | null }> {
     const upload = this.upload(uploadId, part)
     const bytes = Buffer.from(data, 'base64')
     upload.bytes += bytes.length
@@ -35,11 +36,12 @@ export class Uploads {
     if (!last) return { attachment: null }
     this.open.delete(uploadId)
     const whole = Buffer.concat(upload.parts)
+    checkAttachment(name, whole)
     const hash = await this.blobs.put(whole)
     return {
       attachment: {
-        name: safeName(name),
-        mediaType: mediaType || 'application/octet-stream',
+        name: attachmentName(name, whole),
+        mediaType: attachmentType(whole),
         bytes: whole.length,
         hash,
       },
@@ -62,14 +64,4 @@ export class Uploads {
     this.open.set(uploadId, upload)
     return upload
   }
-}
-
-/** A name for people: no path, no control characters. */
-function safeName(name: string): string {
-  const plain = name
-    .split(/[\\/]/)
-    .at(-1)!
-    .replace(/[\u0000-\u001f\u007f]/g, '')
-    .trim()
-  return plain === '' ? 'file' : plain.slice(0, 255)
 }

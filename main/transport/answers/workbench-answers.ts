@@ -133,7 +133,13 @@ function desktop(services: Services) {
 /** The attachment of this session with that body; null where it has none (S-117). */
 async function attachmentOf(services: Services, sessionId: string, hash: string): Promise<Attachment | null> {
   const among = (items: readonly Item[]) =>
-    items.flatMap((item) => (item.kind === 'user' ? item.attachments : [])).find((one) => one.hash === hash)
+    items
+      .flatMap((item) => {
+        if (item.kind === 'user') return item.attachments
+        const image = item.kind === 'tool' ? item.view?.image : undefined
+        return image ? [{ name: 'image', mediaType: image.mediaType, bytes: 0, hash: image.hash }] : []
+      })
+      .find((one) => one.hash === hash)
   const actor = await services.sessions.actor(sessionId)
   const { items, header, turn } = actor.published
   const waiting = [...header.queue.followUps, ...(turn?.steers ?? [])].flatMap((one) => one.attachments)

@@ -9,6 +9,7 @@ import { classNames } from '../../ui/class-names.ts'
 import { Duration } from '../../ui/duration.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 import { durationText } from '../../ui/time-text.ts'
+import { AttachmentChips } from '../attachment-chips.tsx'
 import { ChangedFileDiff } from '../changed-file-diff.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Counts } from '../counts.tsx'
@@ -205,6 +206,11 @@ function Body({ item }: { item: ToolItem }) {
         <OpenPath path={path} line={item.view?.line} />
       ) : (
         <Arguments args={item.args} />
+      )}
+      {item.view?.image && (
+        <div className="border-b border-line p-8">
+          <AttachmentChips attachments={[{ name: path ?? 'Picture', bytes: 0, ...item.view.image }]} />
+        </div>
       )}
       <Output item={item} />
     </div>
