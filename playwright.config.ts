@@ -1,9 +1,19 @@
 import { defineConfig } from '@playwright/test'
+import { type HostName, hasElectron } from './e2e/host-under-test.ts'
 import { findBrowser, sandboxArguments } from './scripts/browser.ts'
 
 const browser = await findBrowser()
 
-export default defineConfig({
+const desktop = {
+  /** The main flows run on every host. */
+  main: 'window-turn.spec.ts',
+  shell: 'shell*.spec.ts',
+}
+const electron = await hasElectron()
+if (!electron && process.env['TEST_WORKER_INDEX'] === undefined)
+  console.log('Electron’s own binary is not here (node_modules/electron/dist): the window is proved on its stand-in.')
+
+export default defineConfig<{ host: HostName }>({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
   outputDir: 'test-results/e2e',
@@ -15,6 +25,11 @@ export default defineConfig({
   timeout: 45_000,
   expect: { timeout: 10_000 },
   reporter: 'list',
+  projects: [
+    { name: 'web', testIgnore: desktop.shell },
+    { name: 'stand-in', testMatch: [desktop.main, desktop.shell], use: { host: 'stand-in' }, timeout: 120_000 },
+    ...(electron ? [{ name: 'electron', testMatch: desktop.main, use: { host: 'electron' as const } }] : []),
+  ],
   use: {
     headless: true,
     actionTimeout: 10_000,

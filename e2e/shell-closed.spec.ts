@@ -3,9 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from './desktop.ts'
 
-// Each starts an application and a browser of its own, some of them several times.
-test.describe.configure({ timeout: 120_000 })
-
 test('Z-150 Z-155 the page has one frozen object, and nothing of Node or of the preload script’s world', async ({
   open,
 }) => {

@@ -4,9 +4,6 @@ import { join } from 'node:path'
 import { expect, labels, test } from './desktop.ts'
 import { faults, mending, task } from './mending.ts'
 
-// Each starts an application and a browser of its own, some of them several times.
-test.describe.configure({ timeout: 120_000 })
-
 test('SA-1 a task is typed, approved, and done on disk, in a folder opened with Lathe', async ({ open }) => {
   const desktop = await open({ script: mending('ms') })
   const { lab, app } = desktop

@@ -4,7 +4,15 @@
  * security policy or threw.
  */
 import { expect, test as base, type BrowserContext, type Locator, type Page } from '@playwright/test'
-import { Lab, type LabOptions, type LatheProcess } from './lab.ts'
+import {
+  type HostName,
+  type HostUnderTest,
+  openElectron,
+  openStandIn,
+  openWeb,
+  type Opening,
+} from './host-under-test.ts'
+import { Lab, type LabOptions } from './lab.ts'
 
 /** One page of a browser, with the names of design.md. */
 export class LatheWindow {
@@ -86,74 +94,48 @@ export class Desk {
   readonly lab: Lab
   /** The first window. */
   readonly window: LatheWindow
-  #host: LatheProcess
-  #url: string
-  readonly #start: (...more: string[]) => LatheProcess
-  readonly #context: BrowserContext
+  readonly #host: HostUnderTest
 
-  private constructor(
-    lab: Lab,
-    start: (...more: string[]) => LatheProcess,
-    host: LatheProcess,
-    url: string,
-    context: BrowserContext,
-    window: LatheWindow,
-  ) {
+  private constructor(lab: Lab, host: HostUnderTest) {
     this.lab = lab
-    this.#start = start
     this.#host = host
-    this.#url = url
-    this.#context = context
-    this.window = window
+    this.window = new LatheWindow(host.page)
   }
 
-  static async open(context: BrowserContext, options: DeskOptions = {}): Promise<Desk> {
+  static async open(openHost: (opening: Opening) => Promise<HostUnderTest>, options: DeskOptions = {}): Promise<Desk> {
     const lab = await Lab.open(options)
     try {
       const folder = options.folder ? await options.folder(lab) : lab.workspace
-      const args = ['serve', '--json', ...(folder === null ? [] : ['--workspace', folder])]
-      const start = (...more: string[]) =>
-        lab.start([...args, ...more], options.limitMs === undefined ? {} : { limitMs: options.limitMs })
-      const host = start()
-      const url = await addressOf(host)
-      const window = new LatheWindow(await context.newPage())
-      await window.page.goto(url)
-      return new Desk(lab, start, host, url, context, window)
+      return new Desk(lab, await openHost({ lab, folder, limitMs: options.limitMs }))
     } catch (error) {
       await lab[Symbol.asyncDispose]()
       throw error
     }
   }
 
+  /** The browser's context that holds the windows. */
+  get context(): BrowserContext {
+    return this.#host.context
+  }
+
   /** Another window before the same host; `prepare` has its page before it loads anything. */
   async another(prepare?: (page: Page) => Promise<void>): Promise<LatheWindow> {
-    const page = await this.#context.newPage()
-    await prepare?.(page)
-    await page.goto(this.#url)
-    return new LatheWindow(page)
+    return new LatheWindow(await this.#host.another(prepare))
   }
 
-  async killHost(): Promise<void> {
-    this.#host.kill('SIGKILL')
-    await this.#host.ended
+  killHost(): Promise<void> {
+    return this.#host.kill()
   }
 
-  /** Serves the same data folder on the same port again. The address is new: so is its token (Z-171). */
-  async serveAgain(): Promise<string> {
-    const { port } = new URL(this.#url)
-    this.#host = this.#start('--port', port)
-    this.#url = await addressOf(this.#host)
-    return this.#url
+  /** Serves the same data folder on the same port again and answers the new address. */
+  serveAgain(): Promise<string> {
+    return this.#host.serveAgain()
   }
 
   async close(): Promise<void> {
-    await this.#context.close()
+    await this.#host.close()
     await this.lab[Symbol.asyncDispose]()
   }
-}
-
-async function addressOf(host: LatheProcess): Promise<string> {
-  return JSON.parse(await host.line((line) => line.includes('"url"'))).url
 }
 
 /** Faults of pages: what went to other hosts, what the policy refused, what was thrown. */
@@ -171,14 +153,28 @@ function watch(context: BrowserContext): string[] {
   return faults
 }
 
-export const test = base.extend<{ open: (options?: DeskOptions) => Promise<Desk> }>({
-  open: async ({ browser, contextOptions }, use) => {
+type Options = {
+  /** What the windows stand before; a project of the configuration says it. */
+  host: HostName
+}
+
+export const test = base.extend<Options & { open: (options?: DeskOptions) => Promise<Desk> }>({
+  host: ['web', { option: true }],
+  open: async ({ browser, contextOptions, host }, use) => {
     const desks: Desk[] = []
     const watched: string[][] = []
     await use(async (options) => {
-      const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions })
-      watched.push(watch(context))
-      const desk = await Desk.open(context, options)
+      const desk = await Desk.open(async (opening) => {
+        if (host === 'stand-in') return openStandIn(opening)
+        if (host === 'electron') return openElectron(opening)
+        const context = await browser.newContext({ reducedMotion: 'reduce', ...contextOptions })
+        watched.push(watch(context))
+        return openWeb(context, opening)
+      }, options)
+      if (host !== 'web') {
+        watched.push(watch(desk.context))
+        await desk.window.page.emulateMedia({ reducedMotion: 'reduce' })
+      }
       desks.push(desk)
       return desk
     })

@@ -1,7 +1,7 @@
 /** The desktop application on the stand-in, driven as a person does: its windows by Playwright, the rest by its acts. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join, resolve } from 'node:path'
-import { chromium, type Browser, type Page } from 'playwright'
+import { chromium, type Browser, type BrowserContext, type Page } from '@playwright/test'
 import { findBrowser, sandboxArguments } from '../../scripts/browser.ts'
 import type { NativeState, WindowRecord } from './state.ts'
 
@@ -17,6 +17,7 @@ export class DesktopApp {
   #asked = 0
   readonly #waiting = new Map<number, { resolve(result: never): void; reject(error: Error): void }>()
   #browser: Browser | null = null
+  #crashed = false
 
   private constructor(child: ChildProcess) {
     this.process = child
@@ -87,23 +88,27 @@ export class DesktopApp {
     }
   }
 
-  /** The page of a window, connected to anew, since one that crashed is lost to an old connection. */
+  /** The page of a window. After a crash all are connected to anew, since an old connection lost the page for good. */
   async page(window: number): Promise<Page> {
     const state = await this.until('ready', ({ windows }) => windows.some(({ id, url }) => id === window && url !== ''))
-    await this.#browser?.close().catch(() => {})
-    this.#browser = await chromium.connectOverCDP(state.endpoint)
     const target = await this.act<string>('window.target', window)
-    const context = this.#browser.contexts()[0]!
-    for (const page of context.pages()) {
-      const session = await context.newCDPSession(page)
-      const { targetInfo } = await session.send('Target.getTargetInfo')
-      await session.detach()
-      if (targetInfo.targetId === target) return page
+    for (const end = Date.now() + hangMs; Date.now() < end; await new Promise((done) => setTimeout(done, 50))) {
+      if (this.#crashed || !this.#browser) {
+        await this.#browser?.close().catch(() => {})
+        this.#crashed = false
+        this.#browser = await chromium.connectOverCDP(state.endpoint)
+      }
+      const context = this.#browser.contexts()[0]!
+      for (const page of context.pages()) {
+        if ((await targetOf(context, page)) !== target) continue
+        page.on('crash', () => (this.#crashed = true))
+        return page
+      }
     }
     throw new Error(`Window ${window} has no page.`)
   }
 
-  /** The pages of all windows, oldest first, over one connection. */
+  /** The page of the oldest window, once one is shown. */
   async firstPage(): Promise<Page> {
     const { windows } = await this.until('showing a window', ({ windows: all }) => all.some(({ shown }) => shown))
     return this.page(windows[0]!.id)
@@ -114,5 +119,17 @@ export class DesktopApp {
     await this.#browser?.close().catch(() => {})
     this.process.kill('SIGKILL')
     await this.ended
+  }
+}
+
+/** The debugger's name for a page; null for one that is gone meanwhile. */
+async function targetOf(context: BrowserContext, page: Page): Promise<string | null> {
+  try {
+    const session = await context.newCDPSession(page)
+    const { targetInfo } = await session.send('Target.getTargetInfo')
+    await session.detach()
+    return targetInfo.targetId
+  } catch {
+    return null
   }
 }
