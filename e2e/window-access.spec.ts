@@ -25,6 +25,9 @@ function axe({ page }: LatheWindow, colorScheme: Look) {
   }
 }
 
+// Each look at a state takes axe about a second, and several on a busy machine.
+test.describe.configure({ timeout: 120_000 })
+
 for (const colorScheme of ['light', 'dark'] satisfies Look[]) {
   test(`S-150 axe finds nothing in a session and its inspector, ${colorScheme}`, async ({ open }) => {
     const { window } = await open({ script: mending('ms') })

@@ -1,7 +1,7 @@
 /**
  * `npm run shots`: pictures of every main state of the window, in light and in dark, into shots/; those whose names begin
  * with one of the words given to it, or all. A scripted model plays a small project's mending, so that nothing of the
- * person's own is seen and each run draws the same.
+ * person's own is seen and each run draws the same. The README's picture is `overview-light`.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -144,6 +144,16 @@ class Tour {
     await this.window.page.keyboard.press(keys)
   }
 
+  /** Moves the inspector's edge. */
+  async widen(px: number): Promise<void> {
+    const { page } = this.window
+    const { x, y } = (await page.getByRole('separator', { name: 'Resize the inspector' }).boundingBox())!
+    await page.mouse.move(x, y + 300)
+    await page.mouse.down()
+    await page.mouse.move(x - px, y + 300, { steps: 8 })
+    await page.mouse.up()
+  }
+
   async dialog(keys: string, name: string): Promise<void> {
     await this.key(keys)
     await this.shown(this.window.page.getByRole('dialog'))
@@ -185,15 +195,11 @@ async function mainFlow(tour: Tour): Promise<void> {
   await window.tab('Changes')
   await tour.shot('session')
   await window.command('Changes: side by side')
-  const divider = window.page.getByRole('separator', { name: 'Resize the inspector' })
-  const at = (await divider.boundingBox())!
-  await window.page.mouse.move(at.x, at.y + 300)
-  await window.page.mouse.down()
-  await window.page.mouse.move(at.x - 340, at.y + 300, { steps: 8 })
-  await window.page.mouse.up()
+  await tour.widen(340)
   await tour.shot('changes-side-by-side')
   await window.command('Changes: unified')
   await tour.shot('changes-unified')
+  await tour.widen(-290)
   await window.tab('Plan')
   await tour.shot('plan')
   const files = await window.tab('Files')
@@ -203,12 +209,11 @@ async function mainFlow(tour: Tour): Promise<void> {
   await tour.shot('files')
   await window.tab('Context')
   await tour.shot('context')
-  for (const name of ['Tool call, edit file', 'Tool call, shell', 'Tool call, read file', 'Thought']) {
-    const entry = window.entry(name).first()
-    if (await entry.isVisible()) await entry.getByRole('button').first().click()
-  }
   await tour.key('ControlOrMeta+Alt+b')
+  const cards = ['Thought', 'Tool call, read file', 'Tool call, edit file'].map((name) => window.entry(name).first())
+  for (const card of cards) await card.getByRole('button').first().click()
   await tour.shot('session-without-inspector')
+  for (const card of cards) await card.getByRole('button').first().click()
   await tour.key('ControlOrMeta+Alt+b')
   await window.tab('Changes')
 }
@@ -308,6 +313,7 @@ async function others(tour: Tour): Promise<void> {
   await tour.shot('session-menu')
   await tour.key('Escape')
   await window.sessions.getByRole('button', { name: /^Shares do not/ }).click()
+  await tour.shot('overview')
   await tour.key('Control+`')
   await tour.shown(window.terminal.getByRole('tab'))
   await window.page.waitForTimeout(settleMs)
@@ -365,7 +371,10 @@ async function tours(browser: Browser, options: DeskOptions, steps: ((tour: Tour
 
 if (await isStale()) await buildParts()
 await mkdir(join(root, 'shots'), { recursive: true })
-const browser = await chromium.launch({ executablePath: await requireBrowser(), args: sandboxArguments() })
+const browser = await chromium.launch({
+  executablePath: await requireBrowser(),
+  args: [...sandboxArguments(), '--force-device-scale-factor=2'],
+})
 try {
   await tours(browser, { config: '{}', folder: async () => null }, [beginnings])
   await tours(browser, { folder: project, limitMs: 10 * 60_000 }, [mainFlow, running, others, narrow, interrupted])
