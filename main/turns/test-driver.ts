@@ -10,7 +10,15 @@ import type { Command, Input, Message } from './inputs.ts'
 import { newSession, type Effect, type Environment, type SessionState } from './state.ts'
 
 /** What the answers have that tests look into; which of it is there depends on the command. */
-export type Reply = { turnId: string; steerId: string; followUpId: string; withdrawn: Steer[]; steer?: Steer }
+export type Reply = {
+  id: string
+  notices?: string[]
+  turnId: string
+  steerId: string
+  followUpId: string
+  withdrawn: Steer[]
+  steer?: Steer
+}
 
 /** A clock that ticks, ids that count, and the journal it writes. */
 export class Driver {
