@@ -38,7 +38,8 @@ export type Report =
         of: number
       } | null
     }
-  | { type: 'notice'; level: 'info' | 'warning'; text: string }
+  /** `key` also keeps it above the message for a while, where the same key replaces (T-84). */
+  | { type: 'notice'; level: 'info' | 'warning'; text: string; key?: string }
   | { type: 'toolProposed'; itemId: string; callId: string; name: string; title: string; args: unknown }
   | { type: 'toolReady'; ticket: string; itemId: string; tool: string; title: string; plan: CallPlan; argsHash: string }
   | { type: 'toolOutput'; itemId: string; add: string }

@@ -272,7 +272,12 @@ async function request(
         void port.report({ type: 'wait', wait: event.wait })
         break
       case 'warning':
-        void port.report({ type: 'notice', level: 'warning', text: event.text })
+        void port.report({
+          type: 'notice',
+          level: 'warning',
+          text: event.text,
+          ...(event.kind === 'fallback' ? { key: event.kind } : {}),
+        })
         break
       case 'finish':
         // Complete calls with reason `stop` count as `tools` (M-48); calls cut by the output limit came as invalid ones.

@@ -12,7 +12,7 @@ export const usage = `Usage: lathe COMMAND
   lathe sessions list [--workspace DIR] [--archived] [--limit N] [--json]
   lathe sessions show ID [--items N] [--json]
   lathe sessions export ID [--format md|json|html] [--out FILE] [--exact] [--json]
-  lathe sessions delete ID... [--json]
+  lathe sessions delete ID... [--purge] [--json]
   lathe sessions search QUERY [--limit N] [--json]
   lathe doctor [--json]             check the installation, with a fix for each fault
 
@@ -44,7 +44,7 @@ export type SessionsArguments =
       out: string | undefined
       exact: boolean
     }
-  | { command: 'delete'; json: boolean; ids: string[] }
+  | { command: 'delete'; json: boolean; ids: string[]; purge: boolean }
   | { command: 'search'; json: boolean; query: string; limit: number }
 export type DoctorArguments = { command: 'doctor'; json: boolean }
 export type Arguments =
@@ -153,9 +153,9 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
       }
     }
     case 'delete': {
-      const { values, positionals } = read(args, { json })
+      const { values, positionals } = read(args, { json, purge: flag })
       if (positionals.length === 0) throw wrong('ID is missing.')
-      return { command: 'delete', json: values.json ?? false, ids: positionals }
+      return { command: 'delete', json: values.json ?? false, ids: positionals, purge: values.purge ?? false }
     }
     case 'search': {
       const { values, positionals } = read(args, { json, limit: text })

@@ -113,14 +113,16 @@ async function exportOne({ id, format, out, exact }: Args<'export'>, asked: Aske
   else output.print(exported.text.replace(/\n$/, ''))
 }
 
-async function deleteAll({ ids }: Args<'delete'>, { handlers, client, output }: Asked): Promise<void> {
+async function deleteAll({ ids, purge }: Args<'delete'>, { handlers, client, output }: Asked): Promise<void> {
   // All ids are found before the first session goes.
   const found: string[] = []
   for (const id of ids) found.push(await findSession(id, handlers, client))
   for (const sessionId of found) {
-    await handlers.sessions.delete({ requestId: newId(), sessionId }, client)
+    const act = { requestId: newId(), sessionId }
+    if (purge) await handlers.sessions.purge(act, client)
+    else await handlers.sessions.delete(act, client)
     if (output.json) output.line({ ok: true, sessionId })
-    else output.note(`Deleted ${sessionId}.`)
+    else output.note(purge ? `Deleted ${sessionId} for good.` : `Deleted ${sessionId}. It can be restored for 7 days.`)
   }
 }
 

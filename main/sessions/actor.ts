@@ -323,6 +323,7 @@ export class SessionActor {
         ?.after('drain', effect.ms, () => void this.report(effect.turnId, { type: 'drainExpired' }))
     } else if (effect.do === 'expire') {
       const { questionId } = effect
+      this.handle?.clear(questionId)
       this.handle?.after(
         questionId,
         effect.ms,

@@ -10,11 +10,15 @@ import type { Attendance } from '../turns/state.ts'
 import { checkText } from '../turns/requests.ts'
 import type { SessionActor } from './actor.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
+import { modelOfTurn } from './chosen-model.ts'
 import type { Sessions } from './sessions.ts'
 
 export type RewindPorts = {
   sessions: Pick<Sessions, 'actor' | 'earlier'>
-  storage: Pick<Storage, 'pointOf' | 'dataFolder' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore' | 'blobs'>
+  storage: Pick<
+    Storage,
+    'pointOf' | 'dataFolder' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore' | 'blobs'
+  >
   chooseModel(name: string | null): string
   now(): number
 }
@@ -112,7 +116,7 @@ export class Rewinds {
       fingerprint,
       text,
       attachments,
-      model: this.ports.chooseModel(edited.model ?? header.model),
+      ...modelOfTurn(this.ports.chooseModel, edited.model, header.model),
       source: 'person',
       attendance,
     }

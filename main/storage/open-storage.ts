@@ -186,6 +186,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     },
 
     erase: (sessionId, at) => call('erase', sessionId, at),
+    deletedEntries: async (limit) =>
+      (await call('deletedEntries', limit)).map(({ entry, deletedAt }) => ({ entry: valueOf(entry), deletedAt })),
     deletedBefore: (time) => call('deletedBefore', time),
 
     draft: async (sessionId) => valueOf(await call('draft', sessionId)),

@@ -168,6 +168,8 @@ export interface Storage {
   pruneDeltas(settledBefore: number): Promise<void>
   /** Sets `deletedAt` aside for good: items, journal and draft go, id and times stay (S-22). */
   erase(sessionId: string, at: number): Promise<void>
+  /** Deleted and not erased, the newest first (S-21). */
+  deletedEntries(limit: number): Promise<{ entry: Entry; deletedAt: number }[]>
   deletedBefore(time: number): Promise<string[]>
   draft(sessionId: string): Promise<Draft | null>
   setDraft(sessionId: string, draft: Draft): Promise<void>

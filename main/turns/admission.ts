@@ -98,6 +98,10 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     ...(person ? { automaticHeld: null } : {}),
     ...(header.titleSource === 'default' ? provisionalTitle(message.text, message.attachments) : {}),
   })
+  if (message.replaced !== undefined) {
+    if (header.model === message.replaced) decision.changeHeader({ model: null })
+    decision.notice('warning', `${message.replaced} is no longer configured; ${message.model} answers instead.`)
+  }
   if (followUp) {
     changeQueue(decision, { followUps: header.queue.followUps.filter((one) => one.id !== followUp.id) }, 'started')
   }

@@ -12,7 +12,8 @@ import { Decision } from './decision.ts'
 import { execAnswered, execAsks, execChanged, execEnded, execStarted } from './exec-sessions.ts'
 import type { Command, Input } from './inputs.ts'
 import { commandPrinted, endCommand, noteCommand, startCommand } from './own-commands.ts'
-import { answerQuestion, expireQuestion } from './questions.ts'
+import { expireNotices } from './notices.ts'
+import { answerQuestion, expireQuestion, touchQuestion } from './questions.ts'
 import {
   addFollowUp,
   clearQueue,
@@ -99,7 +100,8 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return { ok: true }
     case 'approval.answer':
       answerApproval(decision, command)
-      if (command.decision === 'deny_stop') stop(decision, { turnId: decision.turn.id, reason: 'person', keepSteers: true })
+      if (command.decision === 'deny_stop')
+        stop(decision, { turnId: decision.turn.id, reason: 'person', keepSteers: true })
       return { ok: true }
     case 'rules.changed':
       rejudge(decision)
@@ -123,6 +125,10 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return reviewChange(decision, command)
     case 'changes.undone':
       return markUndone(decision, command)
+    case 'notices.expire':
+      return expireNotices(decision)
+    case 'question.touched':
+      return touchQuestion(decision, command.questionId)
     case 'side.answered':
       return answerAside(decision, command)
     case 'rewind':

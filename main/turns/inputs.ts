@@ -16,6 +16,8 @@ export type Message = {
   prompt?: string
   attachments: Attachment[]
   model: string
+  /** The session's choice that is no longer configured, in whose place `model` answers (M-25). */
+  replaced?: string
   source: TurnSource
   attendance: Attendance
   retryOf?: string
@@ -73,6 +75,9 @@ export type Command =
   | { type: 'recovery.dismiss'; recoveryId: string }
   | { type: 'hold.release' }
   | SideCommand
+  | { type: 'notices.expire' }
+  /** The person types or chooses: the count begins anew (T-149). */
+  | { type: 'question.touched'; questionId: string }
   | RewindCommand
   | RestoreCommand
   | DeleteCommand

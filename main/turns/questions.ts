@@ -8,6 +8,9 @@ import { failTurn } from './failing.ts'
 import type { Command } from './inputs.ts'
 import { personAnswered, personWaits } from './waiting.ts'
 
+/** A count begun anew sooner than this is not told. */
+const restartMsMin = 900
+
 export function asked(decision: Decision, report: Extract<Report, { type: 'asked' }>): void {
   const tool = decision.item(report.itemId, 'tool')
   const { turn } = decision
@@ -71,7 +74,21 @@ export function answerQuestion(
 
 export function expireQuestion(decision: Decision, questionId: string): { ok: true } {
   const item = openQuestion(decision, questionId)
+  // The count began anew while the old one was on its way.
+  if (item.expiresAt !== null && item.expiresAt > decision.now + restartMsMin) return { ok: true }
   return end(decision, item, 'expired', { noAnswer: 'expired' })
+}
+
+/** Typing or choosing restarts the count, at most once a second (T-149). */
+export function touchQuestion(decision: Decision, questionId: string): { ok: true } {
+  const item = openQuestion(decision, questionId)
+  const ms = decision.environment.settings['questions.timeoutSeconds'] * 1_000
+  const expiresAt = decision.now + ms
+  if (item.expiresAt === null || ms === 0 || expiresAt - item.expiresAt < restartMsMin) return { ok: true }
+  decision.patch(item, { expiresAt })
+  emitQuestions(decision)
+  decision.effect({ do: 'expire', questionId, ms })
+  return { ok: true }
 }
 
 function check(

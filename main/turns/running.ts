@@ -4,6 +4,7 @@ import { toolReady } from './approvals.ts'
 import { takeFileNotes } from './changes.ts'
 import type { Decision } from './decision.ts'
 import { noticesDelivered, takeNotices } from './exec-sessions.ts'
+import { setNotice } from './notices.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
 import { pendingSteers, takeSteers } from './steers.ts'
@@ -11,6 +12,9 @@ import { endStopped } from './stop.ts'
 import { closeOpenItem, discard, stream } from './streamed-items.ts'
 import { emitOutput, endTool, proposeTool } from './tool-items.ts'
 import { addUsage } from '../agent/usage.ts'
+
+/** How long what happened in a turn stays above the message. */
+const noticeShownMs = 10 * 60_000
 
 export function applyReport(decision: Decision, report: Report): ReportAnswer {
   if (decision.turn.phase === 'stopping') return applyWhileStopping(decision, report)
@@ -58,6 +62,10 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
     case 'notice':
       closeOpenItem(decision)
       decision.notice(report.level, report.text)
+      if (report.key !== undefined) {
+        const { level, text, key } = report
+        setNotice(decision, { key, level, text, expiresAt: decision.now + noticeShownMs })
+      }
       return null
     case 'toolProposed':
       noticesDelivered(decision)
@@ -93,7 +101,11 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       return null
     case 'boundary':
       closeOpenItem(decision)
-      return { steers: [...takeFileNotes(decision), ...takeSteers(decision)], ended: false, notices: takeNotices(decision) }
+      return {
+        steers: [...takeFileNotes(decision), ...takeSteers(decision)],
+        ended: false,
+        notices: takeNotices(decision),
+      }
     case 'mayEnd':
       // The commit point (T-36, T-37): either a steer makes another step, or the turn ends here and now.
       if (pendingSteers(decision).length > 0) return { steers: takeSteers(decision), ended: false }

@@ -101,6 +101,8 @@ export type Effect =
   /** Look for the first thing that may start now (T-46). */
   | { do: 'next' }
   | { do: 'entry' }
+  /** Some notice is over at `at` (T-85). */
+  | { do: 'noticesExpire'; at: number }
   | { do: 'rules' }
   | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }
@@ -194,7 +196,13 @@ export function newSession(input: {
       changes: [],
       execSessions: [],
     },
-    hidden: { grants: [], commandNotes: [], fileNotes: [], completionKeys: [], exec: { count: 0, sessions: [], notices: [] } },
+    hidden: {
+      grants: [],
+      commandNotes: [],
+      fileNotes: [],
+      completionKeys: [],
+      exec: { count: 0, sessions: [], notices: [] },
+    },
     turn: null,
     lastPos: 0,
     stored: false,

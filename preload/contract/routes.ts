@@ -244,6 +244,10 @@ export const contract = {
     pin: route.input(z.object({ ...act, ...inSession, pinned: z.boolean() })).output(SessionHeader),
     archive: route.input(z.object({ ...act, ...inSession, archived: z.boolean() })).output(SessionHeader),
     delete: route.input(z.object({ ...act, ...inSession })).output(done),
+    /** "Recently deleted", newest first: each can come back for 7 days (S-21). */
+    deleted: route.output(z.array(z.object({ entry: Entry, deletedAt: z.number().int() }))),
+    /** "Delete permanently": nothing of it comes back. */
+    purge: route.input(z.object({ ...act, ...inSession })).output(done),
     restore: route.input(z.object({ ...act, ...inSession })).output(SessionHeader),
     /** A new session with what led to an entry, by default the newest settled answer (S-73). */
     fork: route
@@ -347,6 +351,8 @@ export const contract = {
     setAside: route.input(z.object({ ...inSession, markItemId: Id, after: Id.optional() })).output(ItemSlice),
     restoreSetAside: route.input(z.object({ ...act, ...inSession, markItemId: Id })).output(done),
     deleteSetAside: route.input(z.object({ ...act, ...inSession, markItemId: Id })).output(done),
+    /** "Try again" beside a failed save: it is tried at once (T-41). */
+    retrySaving: route.input(z.object({ ...act, ...inSession })).output(done),
     releaseHold: route.input(z.object({ ...act, ...inSession })).output(done),
     context: route.input(z.object({ ...inSession })).output(ContextReport),
     draft: route.input(z.object({ ...inSession })).output(Draft),
@@ -445,6 +451,8 @@ export const contract = {
         }),
       )
       .output(done),
+    /** The person types or chooses: the count begins anew (T-149). Sent at most once a second. */
+    touch: route.input(z.object({ ...act, ...inSession, questionId: Id })).output(done),
   },
   recovery: {
     continue: route.input(z.object({ ...act, ...inSession, recoveryId: Id })).output(SubmitReply),

@@ -3,6 +3,7 @@ import { Unplug } from 'lucide-react'
 import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { sessionOfAddress } from '../../preload/contract/shell.ts'
+import { DeletedDialog } from '../sessions/deleted-dialog.tsx'
 import { UndoDialog } from '../changes/undo-dialog.tsx'
 import { ConnectDialog } from '../models/connect-dialog.tsx'
 import { ModelDialog } from '../models/model-dialog.tsx'
@@ -144,6 +145,8 @@ function Dialogs() {
       return <FolderDialog purpose={dialog.purpose} missing={dialog.missing} />
     case 'undo':
       return <UndoDialog key={dialog.turnId} {...dialog} />
+    case 'deleted':
+      return <DeletedDialog />
     case 'shortcuts':
       return <ShortcutSheet />
     case 'settings':

@@ -207,6 +207,13 @@ export const commands: readonly Command[] = [
     run: onSession((id) => useWindow.setState({ renaming: { sessionId: id, place: 'title' } })),
   },
   {
+    id: 'session.deleted',
+    title: 'Recently deleted sessions',
+    category: 'Session',
+    when: connected,
+    run: () => showDialog({ kind: 'deleted' }),
+  },
+  {
     id: 'session.fork',
     title: 'Fork session',
     category: 'Session',

@@ -38,7 +38,15 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
     if (secret) return send({ secret: text })
     send({ ...(chosen.size > 0 ? { choices: [...chosen] } : {}), ...(text.trim() === '' ? {} : { text }) })
   }
+  function touch(): void {
+    if (question.expiresAt !== null) controller.touchQuestion(question.id)
+  }
+  function write(next: string): void {
+    touch()
+    setText(next)
+  }
   function choose(id: string): void {
+    touch()
     setChosen((now) => {
       if (!question.multiple) return new Set([id])
       const next = new Set(now)
@@ -110,7 +118,7 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
               autoComplete="off"
               spellCheck={false}
               value={text}
-              onChange={(event) => setText(event.target.value)}
+              onChange={(event) => write(event.target.value)}
               onKeyDown={(event) => {
                 if (event.key === 'Enter' && !event.nativeEvent.isComposing) answer()
               }}
@@ -123,7 +131,7 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
               rows={2}
               maxLength={20_000}
               value={text}
-              onChange={(event) => setText(event.target.value)}
+              onChange={(event) => write(event.target.value)}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
                 event.preventDefault()

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
+import { attempt } from '../app/attempt.ts'
 import { locateFolder } from '../sessions/session-actions.ts'
-import { useSession, useView } from '../state/session-store.ts'
+import { openSession, useSession, useView } from '../state/session-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 
@@ -20,7 +21,21 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
   const lost = useWorkbench((state) => state.link === 'lost')
   if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
   if (deleted) return { text: 'This session was deleted.', fix: null }
-  if (saving) return { text: 'Read only until the end of the last turn is stored.', fix: null }
+  if (saving) {
+    return {
+      text: 'Read only until the end of the last turn is stored.',
+      fix: (
+        <Button
+          size="small"
+          onClick={() =>
+            void attempt('It could not be tried again', () => openSession(sessionId).controller.retrySaving())
+          }
+        >
+          Try again
+        </Button>
+      ),
+    }
+  }
   if (missing) {
     return {
       text: 'The folder of this session is missing.',

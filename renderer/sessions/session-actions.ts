@@ -145,13 +145,24 @@ export async function deleteSession(sessionId: string): Promise<void> {
   leave(sessionId)
   toast.note('Session deleted', {
     lasts: undoDeleteMs,
-    action: { label: 'Undo', onSelect: () => void restore(sessionId) },
+    action: { label: 'Undo', onSelect: () => void restoreSession(sessionId) },
   })
 }
 
-async function restore(sessionId: string): Promise<void> {
+export async function restoreSession(sessionId: string): Promise<void> {
   const done = await attempt('Could not restore the session', () => client().sessions.restore({ ...act(), sessionId }))
   if (done) showSession(sessionId)
+}
+
+/** "Delete permanently": asks, since nothing brings it back (S-21). */
+export async function purgeSession(sessionId: string, title: string): Promise<void> {
+  const yes = await ask({
+    title: `Delete "${title}" permanently?`,
+    description: 'Its transcript, journal and settings are gone for good.',
+    confirm: 'Delete permanently',
+    danger: true,
+  })
+  if (yes) await attempt('Could not delete the session', () => client().sessions.purge({ ...act(), sessionId }))
 }
 
 function leave(sessionId: string): void {

@@ -1,6 +1,6 @@
 /** The left pane: every session there is, grouped by workspace; virtualised, so that ten thousand are as quick as ten. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { FolderOpen, ListFilter, MessagesSquare, Search, Settings2, SquarePen, X } from 'lucide-react'
+import { FolderOpen, ListFilter, MessagesSquare, Search, Settings2, SquarePen, Trash2, X } from 'lucide-react'
 import {
   type KeyboardEvent,
   useDeferredValue,
@@ -21,6 +21,7 @@ import { Button } from '../ui/button.tsx'
 import {
   DropdownMenu,
   DropdownMenuCheckItem,
+  DropdownMenuItem,
   DropdownMenuLabel,
   DropdownMenuRadio,
   DropdownMenuSeparator,
@@ -146,6 +147,9 @@ function ListOptions({ archived, onArchived }: { archived: boolean; onArchived: 
       >
         Archived sessions
       </DropdownMenuCheckItem>
+      <DropdownMenuItem icon={Trash2} onSelect={() => showDialog({ kind: 'deleted' })}>
+        Recently deleted
+      </DropdownMenuItem>
     </DropdownMenu>
   )
 }

@@ -41,6 +41,10 @@ export type SessionController = {
     more?: { scope?: 'workspace' | 'always'; feedback?: string },
   ): Promise<void>
   answerQuestion(questionId: string, answer: Answer): Promise<void>
+  /** The person types or chooses: the count of the question begins anew, at most once a second (T-149). */
+  touchQuestion(questionId: string): void
+  /** Tries at once to store what could not be stored (T-41). */
+  retrySaving(): Promise<void>
   continueRecovery(recoveryId: string): Promise<SubmitReply>
   dismissRecovery(recoveryId: string): Promise<void>
   releaseHold(): Promise<void>
@@ -79,6 +83,7 @@ export function createSessionController(
   client: SessionClient,
 ): SessionController {
   const act = () => ({ requestId: newId(), sessionId })
+  let touchedAt = -Infinity
 
   async function asked<T>(call: Promise<T>): Promise<T> {
     try {
@@ -172,6 +177,15 @@ export function createSessionController(
     },
     async answerQuestion(questionId, answer) {
       await asked(client.questions.answer({ ...act(), questionId, ...answer }))
+    },
+    touchQuestion(questionId) {
+      const now = performance.now()
+      if (now - touchedAt < 1_000) return
+      touchedAt = now
+      void client.questions.touch({ ...act(), questionId }).catch(() => {})
+    },
+    async retrySaving() {
+      await asked(client.session.retrySaving(act()))
     },
     continueRecovery: (recoveryId) => asked(client.recovery.continue({ ...act(), recoveryId })),
     async dismissRecovery(recoveryId) {

@@ -13,6 +13,7 @@ type OpenDialog =
   | { kind: 'settings'; page: SettingsPage }
   | { kind: 'search' }
   | { kind: 'shortcuts' }
+  | { kind: 'deleted' }
   | { kind: 'models'; of?: 'session' | 'default' }
   | { kind: 'connect' }
   | { kind: 'undo'; sessionId: string; turnId: string; redo: boolean; andLater?: boolean }

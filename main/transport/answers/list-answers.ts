@@ -1,6 +1,6 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
 import { LatheError } from '../../../preload/contract/errors.ts'
-import { listPage } from '../../../preload/contract/limits.ts'
+import { listPage, listPageMax } from '../../../preload/contract/limits.ts'
 import { exportSession } from '../../sessions/export.ts'
 import { wholeItems } from '../../sessions/whole-session.ts'
 import type { Handlers } from '../handlers.ts'
@@ -27,6 +27,11 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
         await sessions.delete(sessionId)
         // A turn that was ending meanwhile may have started another.
         await services.exec.endOf(sessionId)
+        return ok
+      },
+      deleted: () => storage.deletedEntries(listPageMax),
+      purge: async ({ sessionId }) => {
+        await sessions.purge(sessionId)
         return ok
       },
       restore: ({ sessionId }) => sessions.command(sessionId, { type: 'restore' }),

@@ -69,6 +69,10 @@ export function sessionAnswers(
         await services.rewinds.delete(sessionId, markItemId)
         return ok
       },
+      retrySaving: async ({ sessionId }) => {
+        ;(await sessions.actor(sessionId)).retrySaving()
+        return ok
+      },
       releaseHold: ({ sessionId }) => sessions.command(sessionId, { type: 'hold.release' }),
       context: ({ sessionId }) => services.context.report(sessionId),
       draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
@@ -166,6 +170,7 @@ export function sessionAnswers(
           secret: secret ?? null,
           declined: declined ?? false,
         }),
+      touch: ({ sessionId, questionId }) => sessions.command(sessionId, { type: 'question.touched', questionId }),
     },
     recovery: {
       continue: ({ sessionId, requestId, recoveryId }, client) =>
