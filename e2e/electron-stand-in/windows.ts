@@ -248,7 +248,8 @@ class Contents extends EventEmitter {
     if (message.type === 'ipc') {
       const event = { sender: this.shown, senderFrame: this.#frame, ports: [] }
       around.ipcMain.emit(message.channel, event, ...message.args)
-    } else if (message.type === 'port') this.#ports.get(message.port)?.take(message.data)
+    } else if (message.type === 'open') this.opensWindow(message.url)
+    else if (message.type === 'port') this.#ports.get(message.port)?.take(message.data)
     else {
       this.#ports.get(message.port)?.end()
       this.#ports.delete(message.port)
@@ -284,6 +285,7 @@ class Contents extends EventEmitter {
 type FrameInfo = { id: string; parentId?: string; url: string; urlFragment?: string }
 type FromPage =
   | { type: 'ipc'; channel: string; args: unknown[] }
+  | { type: 'open'; url: string }
   | { type: 'port'; port: number; data: unknown }
   | { type: 'port-closed'; port: number }
 

@@ -71,7 +71,8 @@ export function isolatedWorld({ secret }, preload) {
   document.addEventListener(`${secret}-ask`, ({ detail }) => {
     const answer = { value: null, error: null }
     try {
-      if (detail.shape) {
+      if (detail.open !== undefined) toMain({ type: 'open', url: detail.open })
+      else if (detail.shape) {
         answer.value = [...exposed].map(([name, api]) => [name, Object.keys(api)])
       } else {
         answer.value = structuredClone(exposed.get(detail.name)[detail.member](...detail.args))
@@ -100,6 +101,11 @@ export function mainWorld({ secret }) {
     if (!answer) throw new Error('The preload script did not answer.')
     if (answer.error !== null) throw new Error(answer.error)
     return answer.value
+  }
+  // As where the shell denies it: no window, and null.
+  window.open = (url = '') => {
+    ask({ open: new URL(url, location.href).href })
+    return null
   }
   for (const [name, members] of ask({ shape: true })) {
     const api = {}
