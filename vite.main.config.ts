@@ -16,10 +16,15 @@ export const external = [
   'better-sqlite3',
   'node-pty',
   'sharp',
+  '@parcel/watcher',
   // What sharp itself asks for.
   '@img/colour',
   'detect-libc',
   'semver',
+  // And the watcher.
+  'picomatch',
+  'is-glob',
+  'is-extglob',
   '@vscode/ripgrep',
   'web-tree-sitter',
   'tree-sitter-bash',

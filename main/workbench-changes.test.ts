@@ -293,11 +293,11 @@ describe('changes by commands', () => {
       attendance: 'attended',
     })
     if (reply.accepted !== 'started') throw new Error(reply.accepted)
-    await expect.poll(() => read('late.txt').catch(() => '')).toBe('late\n')
+    await expect.poll(() => read('late.txt').catch(() => ''), { timeout: 15_000 }).toBe('late\n')
     await bench.sessions.command(sessionId, { type: 'stop', turnId: reply.turnId, reason: 'person' })
     await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
     await expect
-      .poll(async () => (await view()).changes.map(({ path, by }) => [path, by]))
+      .poll(async () => (await view()).changes.map(({ path, by }) => [path, by]), { timeout: 15_000 })
       .toEqual([['late.txt', 'command']])
   })
 })

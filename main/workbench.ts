@@ -22,6 +22,7 @@ import { Images } from './files/images.ts'
 import { Paths } from './files/paths.ts'
 import { FileStates } from './files/read-state.ts'
 import { SearchProgram } from './files/search-program.ts'
+import { Watching } from './files/watching.ts'
 import { FileWorkers } from './files/worker-pool.ts'
 import { WorkspaceChanges } from './files/workspace-changes.ts'
 import { readProvidersConfig, type ProvidersConfig } from './models/config.ts'
@@ -152,6 +153,15 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const differ = new Differ(workers, programEnvironment())
   const program = new SearchProgram({ paths, env: programEnvironment() })
   const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: join(home, 'checkpoints') })
+  const watching = new Watching({
+    changed: (workspace, paths) => events.send({ type: 'files.changed', workspace, paths }),
+    presence: (path) =>
+      void workspaces.list().then((list) => {
+        const workspace = list.find((one) => one.path === path)
+        if (workspace) events.send({ type: 'workspace.changed', workspace })
+      }),
+    refused: (workspace, reason) => log.warn('A workspace cannot be watched', { workspace, reason }),
+  })
   const recordLate = (sessionId: string, turnId: string, found: FileChange[]) => {
     if (found.length === 0) return
     const changes = found.map((change) => changedFile(change, turnId))
@@ -222,6 +232,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     startTurn: (actor) => {
       if (!actor.handle) return
       const { id, workspace, extraFolders } = actor.peek().view.header
+      watching.watch(workspace)
       watched.prepare({ sessionId: id, workspace, extraFolders })
       void runAdmittedTurn(actor, actor.handle, {
         storage,
@@ -447,6 +458,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ...workbenchAnswers(services),
       ...changeAnswers(services),
       ...fileAnswers({
+        watch: (workspace) => watching.watch(workspace),
         paths,
         program,
         knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path),
@@ -482,6 +494,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         ])
         await endAllProcesses()
         await fileStates.flush()
+        await watching.dispose()
         await watched.dispose()
         await workers.dispose()
         config.dispose()

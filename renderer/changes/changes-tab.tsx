@@ -7,6 +7,7 @@ import { provideTarget } from '../app/command-targets.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { useView } from '../state/session-store.ts'
 import { showDialog } from '../state/window-store.ts'
+import { useWorkbench } from '../state/workbench-store.ts'
 import {
   DropdownMenu,
   DropdownMenuCheckItem,
@@ -115,6 +116,16 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
       }),
     [shown, diffs, sessionId, hideWhitespace, isFolded, compared],
   )
+  // A file that was written since is asked about again: whether it is still as the turn left it (F-910, F-1112).
+  const written = useWorkbench(({ filesChanged }) => filesChanged.get(workspace))
+  useEffect(() => {
+    if (!written) return
+    const paths = written.paths === 'rescan' ? null : new Set(written.paths)
+    for (const change of wanted) {
+      if (paths === null || paths.has(change.path)) loadDiff(sessionId, change, { again: true })
+    }
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only what happens to the files asks again
+  }, [written])
   const byId = useMemo(() => new Map(shown.map((change) => [change.id, change])), [shown])
   const turnNumber = useMemo(() => new Map(turns.map((turn, index) => [turn.id, index + 1])), [turns])
   const repeated = useMemo(

@@ -11,6 +11,8 @@ export type FileServices = {
   paths: Paths
   program: SearchProgram
   knowsWorkspace(path: string): Promise<boolean>
+  /** Somebody looks at this workspace: its changes are to be told (F-1110). */
+  watch(workspace: string): void
 }
 
 const quickOpenPathsMax = 200_000
@@ -25,6 +27,7 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
   async function resolve(workspace: string, path: string): Promise<FilePath> {
     if (!(await files.knowsWorkspace(workspace))) throw new LatheError('access.denied', 'This folder is not open.')
     const found = await files.paths.resolve({ sessionId: 'window', workspace, extraFolders: [] }, path)
+    files.watch(workspace)
     if (!found.inside) throw new LatheError('path.outside_workspace', `${path} leads outside the workspace.`)
     return found
   }
