@@ -1,6 +1,7 @@
 /** The desktop application as a person meets it: windows, menus, tray, notifications, links, quitting, crashes. */
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import packageJson from '../package.json' with { type: 'json' }
 import { expect, labels, test } from './desktop.ts'
 import { faults, mending, task } from './mending.ts'
 
@@ -231,4 +232,12 @@ test('S-116 a file dragged in is attached; a dragged folder is opened by its rea
   await window.page.getByRole('button', { name: 'Open', exact: true }).click()
   await expect(window.page.getByText('dropped').first()).toBeVisible()
   expect(await window.page.evaluate(() => self.lathe.pathForFile(new File(['x'], 'numbers.csv')))).toBeNull()
+})
+
+test('Z-158 the command line enters by an argument to the application', async ({ open }) => {
+  const desktop = await open()
+  await desktop.begun()
+  const version = await desktop.startAgain('--command-line', '--version')
+  expect(await version.ended).toBe(0)
+  expect(version.output.trim()).toBe(packageJson.version)
 })

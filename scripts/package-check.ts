@@ -76,6 +76,10 @@ export async function checkPackage(folder: string): Promise<Check[]> {
     await check('fuses are as configured', async () => fusesOf(await readFile(join(folder, 'lathe-desktop'))))
     extractAll(archive, extracted)
     await cp(unpacked, extracted, { recursive: true })
+    await check('the image library loads from the packaged tree', async () => {
+      const sharp = createRequire(join(extracted, 'package.json'))('sharp') as { versions: Record<string, string> }
+      return `sharp ${sharp.versions['sharp']} with libvips ${sharp.versions['vips']}`
+    })
     await check('the version is the one of the sources', async () => {
       const { version } = JSON.parse(await readFile(join(extracted, 'package.json'), 'utf8')) as { version: string }
       return version === packageJson.version ? version : { fault: version }

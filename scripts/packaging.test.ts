@@ -36,7 +36,7 @@ test('the packager accepts the configuration, and would refuse a misspelt one', 
   await expect(validate({ ...config, asarUnpck: [] })).rejects.toThrow(/asarUnpck/)
 })
 
-test('every fuse is set, and set tight', async () => {
+test('Z-158 every fuse is set, and set tight', async () => {
   expect((await configuration()).electronFuses).toEqual({
     runAsNode: false,
     enableNodeOptionsEnvironmentVariable: false,
