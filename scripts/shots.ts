@@ -8,6 +8,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { chromium, type Browser, type Locator } from 'playwright'
+import { openWeb } from '../e2e/host-under-test.ts'
 import type { Lab } from '../e2e/lab.ts'
 import type { Action, Step } from '../e2e/model-server/script.ts'
 import { Desk, type DeskOptions, type LatheWindow } from '../e2e/window.ts'
@@ -360,7 +361,7 @@ async function interrupted(tour: Tour): Promise<void> {
 
 async function tours(browser: Browser, options: DeskOptions, steps: ((tour: Tour) => Promise<void>)[]): Promise<void> {
   const context = await browser.newContext({ viewport: wide, deviceScaleFactor: 2, reducedMotion: 'reduce' })
-  const desk = await Desk.open(context, options)
+  const desk = await Desk.open((opening) => openWeb(context, opening), options)
   try {
     const tour = new Tour(desk)
     for (const step of steps) await step(tour)
