@@ -8,6 +8,7 @@ import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/
 export type ToolEnd = {
   state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'
   code?: string | undefined
+  /** X-711 */ escalated?: boolean | undefined
   summary: string
   /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined
   view: ToolView | null

@@ -7,11 +7,20 @@ import { LatheError, errorBody, type ErrorBody } from '../../preload/contract/er
 import { toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import type { ToolResultPart } from '../models/model.ts'
+import { boundaryRefusal, boundaryTarget, isBoundaryCode } from '../approvals/boundary.ts'
+import { cutOutput } from '../exec/output.ts'
 import type { Redaction } from '../platform/redaction.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { readArguments } from '../tools/arguments.ts'
 import type { Registry } from '../tools/registry.ts'
-import { toolFailure, type QuestionAnswer, type Tool, type ToolContext, type ToolResult } from '../tools/tool.ts'
+import {
+  toolFailure,
+  type QuestionAnswer,
+  type Tool,
+  type ToolContext,
+  type ToolProgress,
+  type ToolResult,
+} from '../tools/tool.ts'
 import type { ToolEnd } from './reports.ts'
 import type { TurnPort } from './turn-port.ts'
 
@@ -33,6 +42,7 @@ const batchMax = 8
 const planLimitMs = 6_000
 const runLimitMs = 120_000
 const resultCap = 16_000
+const progressMs = 100
 /** Live output of one call that is journaled; past it the card waits for the end. */
 const liveOutputMax = 512 * 1024
 const retryHint = 'Work out why before trying something different.'
@@ -206,12 +216,15 @@ async function end(
   durationMs: number | null,
 ): Promise<ToolResultPart> {
   const { port, blobs, redaction } = input
-  const text = redaction.text(
-    hinted(result, cap(result.text === '' ? '(no output)' : result.text, one.tool?.resultCap ?? resultCap)),
-  )
+  const { escalated, ...told } = atBoundary(one, input, result)
+  const capped = await cap(told.text === '' ? '(no output)' : told.text, one.tool?.resultCap ?? resultCap, blobs)
+  const text = redaction.text(hinted(told, capped.text))
   const short = text.length <= toolSummaryCharsMax
   const resultRef = short ? undefined : await blobs.put(text).catch(() => undefined)
-  const view = result.view ? redaction.value(result.view) : null
+  const view =
+    result.view || capped.outputRef
+      ? redaction.value({ ...(capped.outputRef === undefined ? {} : { outputRef: capped.outputRef }), ...result.view })
+      : null
   const changes = (result.changes ?? []).map(({ callId: _, ...change }): ChangedFile => ({
     ...change,
     turnId: port.turnId,
@@ -226,6 +239,7 @@ async function end(
       ...(resultRef === undefined ? {} : { resultRef }),
       view: view as ToolEnd['view'],
       durationMs,
+      ...(escalated ? { escalated } : {}),
       ...(result.toldEndOf === undefined ? {} : { toldEndOf: result.toldEndOf }),
     },
     changes,
@@ -246,17 +260,37 @@ async function end(
 /** One retry hint, exactly once, not on what a person or the policy decided (X-710). */
 function hinted(result: ToolResult, text: string): string {
   const decided =
-    result.code?.startsWith('approval.') ||
-    result.code?.startsWith('policy.') ||
+    policyCodes.some((kind) => result.code?.startsWith(kind)) ||
     result.code === 'question.no_answer' ||
     result.code === 'network.blocked'
-  return result.isError && !decided ? `${text}\n${retryHint}` : text
+  return result.isError && !decided && !text.includes(retryHint) ? `${text}\n${retryHint}` : text
 }
 
-function cap(text: string, most: number): string {
-  if (text.length <= most) return text
-  const head = Math.floor(most * 0.4)
-  return `${text.slice(0, head)}\n[${text.length - most} characters left out]\n${text.slice(text.length - (most - head))}`
+const policyCodes = ['approval.', 'policy.', 'path.', 'command.', 'exec.person_owned', 'exec.secret_prompt']
+
+/** Refusals at the boundary by turn, tool and target (X-711). */
+const refusals = new WeakMap<TurnPort, Map<string, number>>()
+
+function atBoundary(one: Prepared, { port }: CallsInput, result: ToolResult): ToolResult & { escalated?: boolean } {
+  if (!result.isError || !isBoundaryCode(result.code)) return result
+  const counts = refusals.get(port) ?? new Map<string, number>()
+  refusals.set(port, counts)
+  const key = `${one.call.name} ${boundaryTarget(one.input ?? one.call.args)}`
+  const times = (counts.get(key) ?? 0) + 1
+  counts.set(key, times)
+  const { message, escalated } = boundaryRefusal(result.text, times)
+  return { ...result, text: message, escalated }
+}
+
+/** Beginning and end within the cap; the whole is kept, and where is said (X-714). */
+async function cap(text: string, most: number, blobs: Blobs): Promise<{ text: string; outputRef?: string }> {
+  if (text.length <= most) return { text }
+  const outputRef = await blobs.put(text).catch(() => undefined)
+  const kept = { head: text, tail: '', dropped: 0, droppedLines: 0 }
+  return {
+    text: cutOutput(kept, most, outputRef && `output:${outputRef}`),
+    ...(outputRef === undefined ? {} : { outputRef }),
+  }
 }
 
 function contextOf(
@@ -265,7 +299,9 @@ function contextOf(
   signal: AbortSignal,
 ): ToolContext {
   let shown = 0
-  let progressAt = 0
+  const progress = new LatestProgress(
+    (latest) => void port.report({ type: 'toolProgress', itemId: one.itemId, progress: latest }),
+  )
   return {
     sessionId: port.sessionId,
     turnId: port.turnId,
@@ -278,15 +314,7 @@ function contextOf(
       shown += text.length
       port.stream({ type: 'toolOutput', itemId: one.itemId, add: redaction.text(text) })
     },
-    progress: (progress) => {
-      if (port.now() - progressAt < 100) return
-      progressAt = port.now()
-      void port.report({
-        type: 'toolProgress',
-        itemId: one.itemId,
-        progress: { ...progress, message: redaction.text(progress.message).slice(0, 200) },
-      })
-    },
+    progress: (latest) => progress.push({ ...latest, message: redaction.text(latest.message).slice(0, 200) }),
     ask: async (question): Promise<QuestionAnswer> => {
       const ticket = port.newId()
       const answer = port.ticket(ticket)
@@ -298,6 +326,30 @@ function contextOf(
       return release
     },
     setPlan: (plan) => void port.report({ type: 'planned', plan }),
+  }
+}
+
+/** Progress as cards show it: the latest wins, at most one in 100 ms (X-715). */
+class LatestProgress {
+  readonly #send: (progress: ToolProgress) => void
+  #waiting: ToolProgress | null = null
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(send: (progress: ToolProgress) => void) {
+    this.#send = send
+  }
+
+  push(progress: ToolProgress): void {
+    this.#waiting = progress
+    if (this.#timer === null) this.#flush()
+  }
+
+  #flush(): void {
+    this.#timer = null
+    if (this.#waiting === null) return
+    this.#send(this.#waiting)
+    this.#waiting = null
+    this.#timer = setTimeout(() => this.#flush(), progressMs).unref()
   }
 }
 

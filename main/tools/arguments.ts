@@ -23,13 +23,24 @@ export function schemaOf(tool: Tool): ToolSpecSchema {
 
 /** The call's arguments as the tool takes them. Throws `tool.invalid_arguments` with up to five faults. */
 export function readArguments(tool: Tool, args: Record<string, unknown>): unknown {
-  const parsed = tool.input.safeParse(cast(schemaOf(tool), args))
+  const parsed = tool.input.safeParse(cast(schemaOf(tool), named(args, tool.aliases)))
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.slice(0, 5).map((issue) => {
     const field = issue.path.map(String).join('.') || 'arguments'
     return `${field}: ${issue.message}; given ${short(valueAt(args, issue.path))}`
   })
   throw new LatheError('tool.invalid_arguments', `These arguments do not fit ${tool.name}:\n${faults.join('\n')}`)
+}
+
+function named(args: Record<string, unknown>, aliases: Tool['aliases']): Record<string, unknown> {
+  if (!aliases) return args
+  const named: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(args)) {
+    const own = aliases[given]
+    if (own === undefined) named[given] = value
+    else if (value !== null && args[own] === undefined) named[own] = value
+  }
+  return named
 }
 
 function cast(schema: ToolSpecSchema | undefined, value: unknown): unknown {

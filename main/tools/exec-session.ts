@@ -19,22 +19,14 @@ const fields = z.object({
 })
 type Input = z.infer<typeof fields>
 
-const aliases: Record<string, string> = {
+const aliases = {
   chars: 'input',
   yield_time_ms: 'timeout_ms',
   wait_timeout_ms: 'timeout_ms',
   max_output_tokens: 'max_output_chars',
 }
 
-const input = z.preprocess((given) => {
-  if (given === null || typeof given !== 'object') return given
-  const named: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) {
-    const own = aliases[name] ?? name
-    if (value !== null && (name === own || !(own in given))) named[own] = value
-  }
-  return named
-}, fields.superRefine(checkTogether))
+const input = fields.superRefine(checkTogether)
 
 /** What excludes each other is refused before anything is touched. */
 function checkTogether(given: Input, context: z.RefinementCtx): void {
@@ -51,6 +43,7 @@ export function createExecSessionTool(sessions: ExecSessions): Tool<Input> {
     name: 'exec_session',
     description,
     input,
+    aliases,
     concurrent: false,
     timeLimitMs: null,
     resultCap: 60_000,

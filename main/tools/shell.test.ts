@@ -189,7 +189,7 @@ test('X-209 X-708 Stop of the turn is reported after the tree has gone, and is n
 
 test('X-211 what is left in the background is told', async () => {
   const result = await call({ command: 'sleep 3 & echo started' })
-  expect(result.text).toMatch(/^started\n\[Exit 0, [\d.]+ s\]\n\[It left processes running in the background\.\]$/)
+  expect(result.text).toMatch(/^started\n\[Exit 0, [\d.]+ s\]\n\[It left processes running in the background: x1\. /)
   await vi.waitFor(() => expect(liveProcesses()).toBe(0), { timeout: 8_000 })
 })
 

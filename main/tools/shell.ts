@@ -61,17 +61,10 @@ const fields = z.object({
 })
 type Input = z.infer<typeof fields>
 
-/** Aliases models know; the name wins over them (X-705). */
-const input = z.preprocess((given) => {
-  if (given === null || typeof given !== 'object') return given
-  const { workdir, max_output_tokens, ...named } = given as Record<string, unknown>
-  const isGiven = (value: unknown): boolean => value !== undefined && value !== null
-  const aliases = {
-    ...(isGiven(workdir) ? { working_dir: workdir } : {}),
-    ...(isGiven(max_output_tokens) ? { max_output_chars: max_output_tokens } : {}),
-  }
-  return withLimit({ ...aliases, ...named })
-}, fields.superRefine(checkMode))
+const input = z.preprocess(
+  (given) => (given === null || typeof given !== 'object' ? given : withLimit(given as Record<string, unknown>)),
+  fields.superRefine(checkMode),
+)
 
 /** The time limit, moved into the range of the mode; 0 stays, to be judged (X-305). */
 function withLimit(given: Record<string, unknown>): Record<string, unknown> {
@@ -94,7 +87,22 @@ function checkMode(given: Input, context: z.RefinementCtx): void {
 
 const description = `Runs a command and waits for it: tests, builds, package managers, git, scripts. Standard input is empty and there is no terminal: use options that ask nothing. For what goes on (servers, watchers, REPLs) give yield_time_ms and talk to it with exec_session. Each call starts in the working folder; nothing carries over. A non-zero exit is a normal result. To read, search or change files use the file tools.`
 
-type RunningCall = { stop(): void; stoppedByPerson: boolean }
+/** A command "Stop" on the card can reach, also before its process is known here. */
+class RunningCall {
+  stoppedByPerson = false
+  #stop: (() => void) | null = null
+
+  /** What ends it. */
+  runs(stop: () => void): void {
+    this.#stop = stop
+    if (this.stoppedByPerson) stop()
+  }
+
+  stop(): void {
+    this.stoppedByPerson = true
+    this.#stop?.()
+  }
+}
 
 /** One-shot commands (section 3 of the exec rules). */
 export function createShellTool(deps: ShellToolDeps): ShellTool {
@@ -136,6 +144,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     name: 'shell',
     description,
     input,
+    aliases: { workdir: 'working_dir', max_output_tokens: 'max_output_chars' },
     concurrent: false,
     timeLimitMs: null,
     // The reply's own budget and the lines around it.
@@ -170,6 +179,8 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       const shell = await shellOf(given.shell, env)
       context.signal.throwIfAborted()
       if (given.yield_time_ms !== undefined) return startSession(given, context, folder, shell, env)
+      const call = new RunningCall()
+      running.set(context.callId, call)
       const command = await startCommand({
         shell,
         command: given.command,
@@ -183,8 +194,11 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
           live: (text, stream) => context.output(text, stream),
         },
         ledger: deps.ledger?.(context.sessionId, given.command),
+      }).catch((error: unknown) => {
+        running.delete(context.callId)
+        throw error
       })
-      return waitFor(command, given, context)
+      return waitFor(command, call, given, context)
     },
 
     stopCommand(callId) {
@@ -235,9 +249,9 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       },
       live: (text, stream) => context.output(text, stream),
     })
-    const stop = (): void => void session.stop('stopped')
-    const call: RunningCall = { stop, stoppedByPerson: false }
+    const call = new RunningCall()
     running.set(context.callId, call)
+    call.runs(() => void session.stop('stopped'))
     let ended = false
     try {
       ended = await session.untilEnd(given.yield_time_ms!, signal)
@@ -274,10 +288,14 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     }
   }
 
-  async function waitFor(command: RunningCommand, given: Input, context: ToolContext): Promise<ToolResult> {
+  async function waitFor(
+    command: RunningCommand,
+    call: RunningCall,
+    given: Input,
+    context: ToolContext,
+  ): Promise<ToolResult> {
     const stop = (): void => void command.process.stop('stopped')
-    const call: RunningCall = { stop, stoppedByPerson: false }
-    running.set(context.callId, call)
+    call.runs(stop)
     context.signal.addEventListener('abort', stop)
     if (context.signal.aborted) stop()
     const { end, output, left, durationMs } = await command.finished

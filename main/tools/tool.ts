@@ -125,6 +125,8 @@ export type Tool<Input = any> = {
   name: string
   description: string
   input: z.ZodType<Input>
+  /** Other names models know for fields; where both are given the name wins. */
+  aliases?: Readonly<Record<string, string>>
   /** Short title of a call for its card, at most 80 characters. */
   title(input: Input): string
   /** May run beside neighbouring calls that say the same. */

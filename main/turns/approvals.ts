@@ -3,6 +3,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ApprovalRequest, ItemOf, Rule } from '../../preload/contract/items.ts'
 import type { Report } from '../agent/reports.ts'
+import { boundaryRefusal, boundaryTarget, isBoundaryCode } from '../approvals/boundary.ts'
 import { judge, type Verdict } from '../approvals/policy.ts'
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
@@ -224,8 +225,14 @@ function start(decision: Decision, item: ItemOf<'tool'>, waitedMs = 0): void {
   decision.effect({ do: 'release', ticket: item.id, answer: { run: true } })
 }
 
-function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody, waitedMs = 0): void {
+function refuse(decision: Decision, item: ItemOf<'tool'>, given: ErrorBody, waitedMs = 0): void {
+  const { message, escalated } = boundaryRefusal(
+    given.message,
+    isBoundaryCode(given.code) ? timesRefused(decision, item) : 1,
+  )
+  const error = { ...given, message }
   decision.patch(item, {
+    ...(escalated ? { escalated } : {}),
     state: 'denied',
     code: error.code,
     summary: error.message,
@@ -234,6 +241,20 @@ function refuse(decision: Decision, item: ItemOf<'tool'>, error: ErrorBody, wait
     waitedMs,
   })
   decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'denied', error } })
+}
+
+/** How often this turn has run into the boundary with this tool and target, this time counted. */
+function timesRefused(decision: Decision, item: ItemOf<'tool'>): number {
+  const target = boundaryTarget(item.args)
+  const before = decision.state.view.items.filter(
+    (one) =>
+      one.kind === 'tool' &&
+      one.turnId === item.turnId &&
+      one.name === item.name &&
+      isBoundaryCode(one.code) &&
+      boundaryTarget(one.args) === target,
+  )
+  return before.length + 1
 }
 
 function gone(card: ItemOf<'approval'> | undefined): LatheError {

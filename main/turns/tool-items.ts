@@ -54,6 +54,7 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
       ...item,
       state: end.state,
       ...(end.code === undefined ? {} : { code: end.code }),
+      ...(end.escalated ? { escalated: true } : {}),
       status: 'final',
       endedAt: decision.now,
       durationMs: end.durationMs,

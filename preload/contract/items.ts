@@ -155,6 +155,8 @@ export const ToolItem = z.object({
   progress: z.object({ message: z.string(), done: z.number().optional(), total: z.number().optional() }).nullable(),
   approvalId: Id.optional(),
   questionId: Id.optional(),
+  /** Refused at the boundary of the workspace for the third time in its turn (X-711). */
+  escalated: z.boolean().optional(),
   /** The person's own `!` command (X-330). */
   byPerson: z.boolean().optional(),
 })
@@ -245,6 +247,7 @@ export const ItemPatch = z.object({
   final: z.boolean().optional(),
   title: z.string().optional(),
   code: z.string().optional(),
+  escalated: z.boolean().optional(),
   startedAt: Time.nullable().optional(),
   durationMs: z.number().int().nullable().optional(),
   waitedMs: z.number().int().optional(),
