@@ -9,6 +9,7 @@ import { readWhole, type CommitGate } from './gate.ts'
 import type { Author } from './intents.ts'
 import type { Hunk } from './line-diff.ts'
 import type { Paths, Place } from './paths.ts'
+import { leadsAway } from './undo.ts'
 import { decodeText, encodeText, keepsEveryByte, type DecodedText } from './text.ts'
 import { hashOf } from './version.ts'
 
@@ -54,6 +55,7 @@ export async function rejectChange(
   signal: AbortSignal,
 ): Promise<{ changes: FileChange[]; note: string }> {
   const path = await deps.paths.resolve(place, change.path)
+  if (leadsAway(change.path, path)) throw conflict(change.path, 'It leads out of the workspace now.', {})
   const now = path.kind === 'missing' ? null : (await readWhole(path)).content
   const base = now && (await hashOf(now))
   const isWhole = hunkId === null || change.before === null || change.after === null

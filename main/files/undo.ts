@@ -1,4 +1,5 @@
 /** Setting files back as they were before some turns, and bringing them forward again (section 10 of the files rules). */
+import { isAbsolute } from 'node:path'
 import { removeEmptyParents } from './atomic-write.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import type { FileChange } from './change.ts'
@@ -57,7 +58,8 @@ export async function planReturns(
 async function planReturn({ paths, blobs }: ReturnDeps, place: Place, one: FileReturn): Promise<PlannedReturn> {
   const unreadable = { ...one, state: 'conflict' as const, now: null, file: null }
   const file = await paths.resolve(place, one.path).catch(() => null)
-  if (!file || (file.kind !== 'file' && file.kind !== 'missing')) return unreadable
+  // A folder that has become a link leads elsewhere: what is there was never changed by the turn (K-11).
+  if (!file || leadsAway(one.path, file) || (file.kind !== 'file' && file.kind !== 'missing')) return unreadable
   const content = file.kind === 'missing' ? null : await readWhole(file).catch(() => undefined)
   if (content === undefined) return unreadable
   const now = content && (await hashOf(content.content))
@@ -66,6 +68,11 @@ async function planReturn({ paths, blobs }: ReturnDeps, place: Place, one: FileR
   if (now === one.target && isMode) return { ...planned, state: 'same' }
   if (one.target !== null && !(await blobs.get(one.target).catch(() => null))) return { ...planned, state: 'lost' }
   return { ...planned, state: now === one.expected ? 'ready' : 'conflict' }
+}
+
+/** A path of the workspace that no longer is in it. */
+export function leadsAway(path: string, file: FilePath): boolean {
+  return !isAbsolute(path) && !file.inside
 }
 
 /**

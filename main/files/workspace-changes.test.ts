@@ -208,3 +208,16 @@ test('F-1005 a file written in the very moment it was looked at is read again', 
   expect(Buffer.from(scan.content(await workspace.blobs.put('aaaa'))!).toString()).toBe('aaaa')
   scan.close()
 })
+
+test('K-11 F-1009 an undo never follows a link out of the workspace', async () => {
+  await workspace.put('d/a.txt', 'a')
+  const close = await watched.begin(of('t1'))
+  await workspace.put('d/a.txt', 'A')
+  const changes = await close()
+  await workspace.put('../outside/a.txt', 'A')
+  await rm(join(workspace.folder, 'd'), { recursive: true })
+  await symlink('../outside', join(workspace.folder, 'd'))
+  const planned = await planReturns(workspace, workspace.place, changes.map(undoOf), new AbortController().signal)
+  expect(planned.map(({ state }) => state)).toEqual(['conflict'])
+  expect(await workspace.read('../outside/a.txt')).toBe('A')
+})
