@@ -1,10 +1,11 @@
+import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { Forks } from './forks.ts'
 import { Rewinds } from './rewinds.ts'
-import { calls, hangs, refusal, says, testScene } from './test-scene.ts'
+import { asks, calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
 const scene = testScene(() => startModelServer())
@@ -125,6 +126,31 @@ describe('a fork', () => {
     scene.faults.failCommits(1)
     expect(await refusal(forksOf(bench).fork(actor.id, {}))).toBe('storage.failed')
     expect(await bench.storage.entries({ limit: 10 })).toEqual(before)
+  })
+
+  test('S-78 T-143 touches no file and starts without the grants of its source', async () => {
+    const bench = await scene.workbench([asks('guarded'), says('done'), asks('guarded'), says('done')])
+    const actor = bench.create()
+    const window = await bench.follow(actor)
+    const turnId = await bench.start(actor, 'go')
+    const { head } = (await window.until(({ approvals }) => approvals.head)).approvals
+    await bench.sessions.answerApproval(actor.id, {
+      approvalId: head!.id,
+      argsHash: head!.request.argsHash,
+      decision: 'session',
+      scope: 'workspace',
+    })
+    ;(await bench.tools.running('guarded')).finish()
+    await window.settled(turnId)
+    const before = await readdir(bench.workspace)
+    const { id } = await forksOf(bench).fork(actor.id, {})
+    expect(await readdir(bench.workspace)).toEqual(before)
+    const fork = await bench.sessions.actor(id)
+    const other = await bench.follow(fork)
+    const forkTurn = await bench.start(fork, 'again')
+    expect((await other.until(({ approvals }) => approvals.head)).approvals.depth).toBe(1)
+    await bench.sessions.command(id, { type: 'stop', turnId: forkTurn, reason: 'person' })
+    await other.settled(forkTurn)
   })
 
   test('S-73 a foreign entry is no point, and an unsent session has none', async () => {

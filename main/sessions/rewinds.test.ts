@@ -166,6 +166,38 @@ describe('going back', () => {
   })
 })
 
+test('S-82 later plans, recovery and context figures go with what is set aside; queue and grants stay', async () => {
+  const plan = (text: string) => ({
+    emit: [{ call: { name: 'update_plan', args: { entries: [{ id: 'a', text, state: 'active' }] } } }],
+  })
+  const bench = await scene.workbench([plan('first plan'), says('one'), plan('later plan'), hangs('two')])
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  await window.settled(await bench.start(actor, 'first'))
+  await bench.start(actor, 'second')
+  await window.until(
+    ({ header, items }) => header.plan?.entries[0]?.text === 'later plan' && items.at(-1)?.kind === 'text',
+  )
+  await bench.submit(actor, 'later', { whenBusy: 'queue' })
+  // The host dies in mid turn.
+  const again = await scene.restarted(bench, [], true)
+  await again.sessions.recoverAll()
+  const late = await again.follow(await again.sessions.actor(actor.id))
+  expect(late.view.header).toMatchObject({
+    recovery: { status: 'awaiting' },
+    plan: { entries: [{ text: 'later plan' }] },
+  })
+  await rewindsOf(again).rewind(actor.id, late.itemsOf('user')[1]!.id, null)
+  const { header } = await late.until(({ items }) => items.some((item) => item.kind === 'rewind'))
+  expect(header).toMatchObject({
+    recovery: null,
+    plan: { entries: [{ text: 'first plan' }] },
+    context: { used: null },
+    queue: { followUps: [{ text: 'later' }] },
+    lastOutcome: 'completed',
+  })
+})
+
 test('T-23 T-178 while a turn runs the transcript is not rewound', async () => {
   const bench = await scene.workbench([says('one'), hangs('two')])
   const actor = bench.create()
