@@ -95,7 +95,7 @@ export async function openStandIn({ lab, folder }: Opening): Promise<HostUnderTe
         const { windows } = await app.until('another window', (state) => state.windows.length > before)
         return app.page(windows.at(-1)!.id)
       },
-      kill: async () => void app.process.kill('SIGKILL'),
+      kill: async () => app.kill(),
       serveAgain: onTheWebOnly,
       close: () => app[Symbol.asyncDispose](),
     }

@@ -1,5 +1,5 @@
 /** What the shell refuses, each as a hostile page or frame would try it (security.md 11). */
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from './desktop.ts'
 
@@ -165,27 +165,25 @@ test('Z-196 an address opens outside only when a person confirmed its host; othe
   ])
 })
 
-test('Z-111 a keychain that only pretends gets no key: it lies in a file for this user alone', async ({ open }) => {
-  const desktop = await open({ env: { STAND_IN_KEYCHAIN: 'basic_text' } })
-  const window = await desktop.window()
-  const { page } = window
-  const stored = await page.evaluate(async () => {
-    const port = await new Promise<MessagePort>((resolve) => {
-      addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
-      self.lathe.connect()
+for (const { keychain, file, shows } of [
+  { keychain: 'basic_text', file: 'secrets.json', shows: true },
+  { keychain: 'gnome_libsecret', file: 'keychain.json', shows: false },
+])
+  test(`Z-110 Z-111 with ${keychain} a key lies in ${file}, ${shows ? 'for this user alone' : 'encrypted'}`, async ({
+    open,
+  }) => {
+    const desktop = await open({ env: { STAND_IN_KEYCHAIN: keychain } })
+    const { page } = await desktop.window()
+    await page.evaluate(async () => {
+      const port = await new Promise<MessagePort>((resolve) => {
+        addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
+        self.lathe.connect()
+      })
+      const json = { requestId: 'r1', provider: 'lab', key: 'sk-secret-value' }
+      port.postMessage(JSON.stringify({ i: '1', p: { u: '/models/setKey', b: { json } } }))
     })
-    const answer = new Promise<string>((resolve) =>
-      port.addEventListener('message', ({ data }) => resolve(String(data))),
-    )
-    port.start()
-    port.postMessage(
-      JSON.stringify({
-        i: '1',
-        p: { u: '/models/setKey', b: { json: { requestId: 'r1', provider: 'lab', key: 'sk-secret-value' } } },
-      }),
-    )
-    return answer
+    const path = join(desktop.lab.home, file)
+    await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toContain('provider.lab')
+    expect((await readFile(path, 'utf8')).includes('sk-secret-value')).toBe(shows)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
-  expect(stored).toContain('"storedIn":"file"')
-  expect(await readFile(join(desktop.lab.home, 'secrets.json'), 'utf8')).toContain('sk-secret-value')
-})

@@ -7,6 +7,10 @@ import { WebSocket } from 'ws'
 export type Params = Record<string, unknown>
 type Listener = (params: Params) => void
 
+/** The browser ends when the other end of this shell's input is gone, also where we are killed and can do nothing. */
+const diesWithUs =
+  'exec 3<&0; "$@" & browser=$!; (cat <&3 >/dev/null; kill -9 "$browser") 2>/dev/null & wait "$browser"'
+
 export class Chromium {
   readonly endpoint: string
   readonly #process: ChildProcess
@@ -27,8 +31,12 @@ export class Chromium {
   static async start(program: string, profile: string, args: readonly string[]): Promise<Chromium> {
     mkdirSync(profile, { recursive: true })
     const child = spawn(
-      program,
+      '/bin/sh',
       [
+        '-c',
+        diesWithUs,
+        'sh',
+        program,
         '--headless=new',
         '--remote-debugging-port=0',
         `--user-data-dir=${profile}`,
@@ -44,9 +52,8 @@ export class Chromium {
         ...args,
         'about:blank',
       ],
-      { stdio: ['ignore', 'ignore', 'pipe'] },
+      { stdio: ['pipe', 'ignore', 'pipe'] },
     )
-    process.once('exit', () => child.kill('SIGKILL'))
     const endpoint = await new Promise<string>((found, failed) => {
       // Read to the end: a full pipe would stop it.
       createInterface({ input: child.stderr }).on('line', (line) => {
@@ -77,7 +84,7 @@ export class Chromium {
   }
 
   kill(): void {
-    this.#process.kill('SIGKILL')
+    this.#process.stdin?.destroy()
   }
 
   #take({ id, result, error, method, params, sessionId = '' }: Message): void {

@@ -56,6 +56,8 @@ export class DesktopApp {
         cwd: options.cwd,
         env: { ...options.env, STAND_IN_BROWSER: browser, STAND_IN_BROWSER_ARGS: sandboxArguments().join(' ') },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        // A group of its own, so that its browser can be ended with it.
+        detached: true,
       },
     )
     return new DesktopApp(child)
@@ -114,10 +116,18 @@ export class DesktopApp {
     return this.page(windows[0]!.id)
   }
 
-  /** Ends it without asking. */
+  /** Ends it and its browser without asking. */
+  kill(): void {
+    try {
+      process.kill(-this.process.pid!, 'SIGKILL')
+    } catch {
+      // All of it has ended.
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser?.close().catch(() => {})
-    this.process.kill('SIGKILL')
+    this.kill()
     await this.ended
   }
 }

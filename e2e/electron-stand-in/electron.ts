@@ -252,6 +252,9 @@ async function start(): Promise<void> {
   realApp.emit('ready')
 }
 
+// Whoever drove it is gone.
+process.once('disconnect', () => realApp.exit(1))
+
 roles.set('quit', () => realApp.quit())
 roles.set('reload', () => void focusedWindow()?.contents.reload())
 offer('app.quit', () => realApp.quit())
