@@ -314,6 +314,7 @@ async function others(tour: Tour): Promise<void> {
   await tour.shot('session-menu')
   await tour.key('Escape')
   await window.sessions.getByRole('button', { name: /^Shares do not/ }).click()
+  await window.message.click()
   await tour.shot('overview')
   await tour.key('Control+`')
   await tour.shown(window.terminal.getByRole('tab'))
