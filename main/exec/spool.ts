@@ -150,16 +150,26 @@ export class Spool {
     await this.#writing
     if (this.#file === null) return Buffer.concat(this.#queue)
     const capacity = this.#headBytes + this.#tailBytes
-    const bytes = await this.#readAt(0, Math.min(this.#written, capacity))
-    if (this.#written <= capacity) return Buffer.concat([bytes, ...this.#queue])
-    const oldest = this.#headBytes + ((this.#written - this.#headBytes) % this.#tailBytes)
-    const mark = Buffer.from(`\n[... ${(this.#written - capacity).toLocaleString('en-US')} bytes were not kept ...]\n`)
-    const tail = [bytes.subarray(oldest), bytes.subarray(this.#headBytes, oldest)]
-    return Buffer.concat([wholeEnd(bytes.subarray(0, this.#headBytes)), mark, wholeStart(Buffer.concat(tail))])
+    const written = this.#written
+    if (written <= capacity) return Buffer.concat([await this.#readAt(0, written), ...this.#queue])
+    // Read into one buffer in order: of 64 MiB nothing is copied on the main loop.
+    const mark = Buffer.from(`\n[... ${(written - capacity).toLocaleString('en-US')} bytes were not kept ...]\n`)
+    const oldest = this.#headBytes + ((written - this.#headBytes) % this.#tailBytes)
+    const whole = Buffer.allocUnsafeSlow(capacity + mark.length)
+    const head = wholeEnd(await this.#readAt(0, this.#headBytes, whole)).length
+    mark.copy(whole, head)
+    const at = head + mark.length
+    const older = await this.#readAt(oldest, capacity - oldest, whole.subarray(at))
+    const newer = await this.#readAt(this.#headBytes, oldest - this.#headBytes, whole.subarray(at + older.length))
+    const cut = wholeStart(whole.subarray(at, at + older.length + newer.length))
+    // At most three bytes are too many in front of the tail.
+    const extra = older.length + newer.length - cut.length
+    if (extra > 0) whole.copyWithin(extra, 0, at)
+    return whole.subarray(extra, at + older.length + newer.length)
   }
 
-  async #readAt(position: number, length: number): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(length)
+  async #readAt(position: number, length: number, into?: Buffer): Promise<Buffer> {
+    const bytes = into?.subarray(0, length) ?? Buffer.allocUnsafe(length)
     let read = 0
     while (read < length) {
       const { bytesRead } = await this.#file!.read(bytes, read, length - read, position + read)

@@ -1,0 +1,156 @@
+/** Programs people really run, driven as exec sessions and in a person's terminal; one that is not installed is skipped. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, expect, test, vi } from 'vitest'
+import { createEnvironment } from './environment.ts'
+import type { ExecSession } from './exec-session.ts'
+import { findProgram } from './find-program.ts'
+import { processSystem } from './process-tree.ts'
+import { TerminalScreen } from './terminal-screen.ts'
+import { createTerminals } from './terminals.ts'
+import { testExec } from './test-exec-sessions.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+const exec = await testExec()
+afterAll(() => exec.dispose())
+const never = new AbortController().signal
+const soon = () => performance.now() + 20_000
+
+const installed = async (program: string) => (await findProgram(program, { PATH: process.env['PATH'] ?? '' })) !== null
+const [python, vim, htop, top, git] = await Promise.all(['python3', 'vim', 'htop', 'top', 'git'].map(installed))
+
+const seen = (session: ExecSession, text: string) => session.untilSeen(text, 30_000, never)
+function taken(session: ExecSession): string {
+  const { kept } = session.capture.offer()
+  session.capture.taken()
+  return kept.head + kept.tail
+}
+
+test('a dev server is waited for by its ready line and answers until it is ended', async () => {
+  await writeFile(
+    join(exec.folder, 'server.mjs'),
+    `import { createServer } from 'node:http'
+     const server = createServer((_, reply) => reply.end('hello'))
+     setTimeout(() => server.listen(0, '127.0.0.1', () => console.log('ready on', server.address().port)), 300)`,
+  )
+  const session = await exec.told(`${process.execPath} server.mjs`)
+  expect(await seen(session, 'ready on')).toBe('seen')
+  const port = /ready on (\d+)/.exec(taken(session))![1]
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('hello')
+  await session.stop()
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+})
+
+test('node --test --watch runs again when a file changes', async () => {
+  const file = join(exec.folder, 'sum.test.mjs')
+  const body = (sum: number) => `import test from 'node:test'; import assert from 'node:assert'
+    test('sum', () => assert.equal(1 + 1, ${sum}))`
+  await writeFile(file, body(2))
+  const session = await exec.told(`${process.execPath} --test --watch sum.test.mjs`)
+  expect(await seen(session, 'pass 1')).toBe('seen')
+  taken(session)
+  await writeFile(file, body(3))
+  expect(await seen(session, 'fail 1')).toBe('seen')
+  await session.stop()
+})
+
+test.skipIf(!python)('python3 is driven line by line, on a terminal and on a pipe', async () => {
+  for (const tty of [true, false]) {
+    const session = await exec.told('python3 -i -q', { tty })
+    await session.send('x = 20\n', soon(), never)
+    await session.send('print(x * 2 + 2)\n', soon(), never)
+    expect(await seen(session, '42')).toBe('seen')
+    session.closeInput()
+    expect(await session.untilEnd(20_000, never)).toBe(true)
+    expect(session.end).toMatchObject({ reason: 'exited', exitCode: 0 })
+  }
+})
+
+test('node is driven line by line', async () => {
+  const session = await exec.told(`${process.execPath} -i`, { tty: true })
+  expect(await seen(session, '> ')).toBe('seen')
+  await session.send('[6, 7].reduce((a, b) => a * b)\n', soon(), never)
+  expect(await seen(session, '42')).toBe('seen')
+  await session.send('.exit\n', soon(), never)
+  expect(await session.untilEnd(20_000, never)).toBe(true)
+})
+
+test.skipIf(!git)('git log does not wait in a pager, also on a terminal', async () => {
+  const environment = createEnvironment({
+    host: { PATH: process.env['PATH'], HOME: exec.folder },
+    settings: () => ({ denied: [], passed: [], added: {} }),
+    startedFromShell: true,
+  })
+  const env = await environment.forCommand({ sessionId: 's1', workspace: exec.folder }, true)
+  const identity = '-c user.name=a -c user.email=a@b.invalid'
+  const commits = `git init -q log && cd log && for i in $(seq 60); do git ${identity} commit -q --allow-empty -m "number $i"; done; git log`
+  const session = await exec.sessions.start('git', {
+    owner: 'agent',
+    preview: 'git log',
+    folder: exec.folder,
+    tty: true,
+    itemId: 'i',
+    timeoutMs: 60_000,
+    launch: { file: '/bin/bash', args: ['-c', commits], cwd: exec.folder, env },
+  })
+  expect(await session.untilEnd(50_000, never)).toBe(true)
+  expect(taken(session)).toContain('number 1\n')
+})
+
+test.skipIf(!vim)('vim in an agent’s exec session shows its screen and saves what is typed', async () => {
+  const session = await exec.told('vim -u NONE -N note.txt', { tty: true })
+  await vi.waitFor(async () => expect(await session.screenText()).toContain('~'), { timeout: 20_000 })
+  await session.send('ihello from vim\x1b', soon(), never)
+  await vi.waitFor(async () => expect(await session.screenText()).toContain('hello from vim'), { timeout: 20_000 })
+  await session.send(':wq\n', soon(), never)
+  expect(await session.untilEnd(20_000, never)).toBe(true)
+  expect(await readFile(join(exec.folder, 'note.txt'), 'utf8')).toBe('hello from vim\n')
+})
+
+test.skipIf(!top && !htop)('htop or top fills a person’s terminal, and q leaves it', async () => {
+  const environment = createEnvironment({
+    host: { PATH: process.env['PATH'], HOME: exec.folder, SHELL: '/bin/sh' },
+    settings: () => ({ denied: [], passed: [], added: {} }),
+    startedFromShell: true,
+  })
+  const terminals = createTerminals({ environment, scrollback: () => 1_000 })
+  const program = (await findProgram(htop ? 'htop' : 'top', { PATH: process.env['PATH'] ?? '' }))!
+  const profile = { program, args: [] }
+  const { id } = await terminals.open({ workspace: exec.folder, cols: 100, rows: 30, profile })
+  const screen = new TerminalScreen({ cols: 100, rows: 30, scrollback: 100, answer: () => {}, waiting: () => {} })
+  let isOver = false
+  const reading = (async () => {
+    for await (const frame of terminals.attach(id, { signal: never })) {
+      if (frame.type === 'exit') isOver = true
+      else screen.write(frame.data)
+    }
+  })()
+  await vi.waitFor(() => expect(screen.text()).toMatch(/PID/), { timeout: 30_000 })
+  terminals.input(id, 'q')
+  await vi.waitFor(() => expect(isOver).toBe(true), { timeout: 30_000 })
+  await reading
+})
+
+test('X-502 X-503 endless output is bounded, and Stop still ends it', async () => {
+  for (const command of ['yes', 'cat /dev/urandom | base64']) {
+    const session = await exec.told(command, { timeoutMs: null })
+    await vi.waitFor(() => expect(session.capture.bytes).toBeGreaterThan(8 * 1024 * 1024), { timeout: 30_000 })
+    const { kept } = session.capture.offer()
+    expect(kept.head.length + kept.tail.length).toBeLessThanOrEqual(1_048_576)
+    await session.stop()
+    expect(session.end!.reason).toBe('stopped')
+  }
+})
+
+test('XA-7 K-05 what ignores SIGTERM, and what forks away twice, is gone after Stop', async () => {
+  const deaf = "trap '' TERM; sleep 300 & echo deaf $!; while :; do sleep 1; done"
+  const away = "(setsid sh -c '(setsid sleep 301 & echo away $!; wait) &'); echo up; sleep 300"
+  for (const command of [deaf, away]) {
+    const session = await exec.told(command)
+    await seen(session, command === deaf ? 'deaf' : 'away')
+    const pid = Number(/(?:deaf|away) (\d+)/.exec(taken(session))![1])
+    await session.stop()
+    expect((await processSystem.rows([pid])).filter((row) => !row.dead)).toEqual([])
+    expect(session.unreaped).toEqual([])
+  }
+})
