@@ -36,6 +36,7 @@ import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Forks } from './sessions/forks.ts'
 import { execRecords, StoredLedger } from './sessions/exec-records.ts'
+import { rebuildList } from './sessions/list-rebuild.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -480,6 +481,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       await Promise.all(left.map(({ owner }) => sessions.actor(owner).catch(() => null)))
       await sessions.recoverAll()
       await recordFound(found, sessions, intents)
+      if (lasting && storage.condition.kind !== 'newer')
+        void rebuildList({ storage, log: (message, fields) => log.warn(message, fields) }).catch((error: unknown) =>
+          log.warn('The list of sessions could not be made anew', { error: String(error) }),
+        )
       void watched.tidy().catch((error: unknown) => log.warn('Old checkpoints stay', { error: String(error) }))
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
       if (lasting && hasNoModel() && (await storage.workspaces()).length === 0) await workspaces.openDemo()

@@ -179,6 +179,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       return { entries: await inPieces(entries, JSON.parse), more }
     },
 
+    sessionIds: (after, limit) => call('sessionIds', after, limit),
+    setEntry: (sessionId, entry, lastSeq) => call('setEntry', sessionId, JSON.stringify(entry), lastSeq),
+
     idsByPrefix: (prefix) => call('idsByPrefix', prefix),
 
     async pruneDeltas(settledBefore) {

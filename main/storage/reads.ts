@@ -299,6 +299,12 @@ export function openReads(db: Database) {
       return { entries: rows.slice(0, query.limit).map((row) => row.entry), more: rows.length > query.limit }
     },
 
+    sessionIds(after: string, limit: number): string[] {
+      return sql<{ id: string }>('SELECT id FROM sessions WHERE id > ? AND erased_at IS NULL ORDER BY id LIMIT ?')
+        .all(after, limit)
+        .map((row) => row.id)
+    },
+
     idsByPrefix(prefix: string): string[] {
       return sql<{ id: string }>(
         'SELECT id FROM sessions WHERE id >= :prefix AND substr(id, 1, length(:prefix)) = :prefix AND erased_at IS NULL ORDER BY id LIMIT 2',

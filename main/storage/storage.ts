@@ -162,6 +162,10 @@ export interface Storage {
     archived?: boolean | undefined
     text?: string | undefined
   }): Promise<{ entries: Entry[]; more: boolean }>
+  /** Sessions that are kept, by id, after one of them. */
+  sessionIds(after: string, limit: number): Promise<string[]>
+  /** A line of the list made anew; left alone where the session has changed since `lastSeq`. */
+  setEntry(sessionId: string, entry: Entry, lastSeq: number): Promise<void>
   /** Ids beginning with `prefix` (S-131), at most two. */
   idsByPrefix(prefix: string): Promise<string[]>
   /** Delta events of turns settled before `time` go (T-57). */

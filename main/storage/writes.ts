@@ -173,6 +173,14 @@ export function openWrites(db: Database) {
       sql('INSERT OR REPLACE INTO drafts (session_id, body) VALUES (?, ?)').run(sessionId, body)
     },
 
+    setEntry(sessionId: string, entry: string, lastSeq: number): void {
+      sql('UPDATE sessions SET entry = ? WHERE id = ? AND last_seq = ? AND erased_at IS NULL').run(
+        entry,
+        sessionId,
+        lastSeq,
+      )
+    },
+
     removeRule(id: string): void {
       sql('DELETE FROM rules WHERE id = ?').run(id)
     },
