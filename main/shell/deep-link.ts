@@ -1,6 +1,7 @@
 /** `lathe://` links and start arguments (S-122, S-134, Z-159): they show or prefill, and never send, approve or run. */
 import { stat } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ShellRequest } from '../../preload/contract/shell.ts'
 
 const linkCharsMax = 2_048
@@ -42,8 +43,20 @@ export async function requestAmong(args: readonly string[], from: string): Promi
     if (request) return request
   }
   for (const argument of named) {
-    const request = argument.startsWith('lathe:') ? null : await requestForFolder(resolve(from, argument))
+    const path = pathOf(argument, from)
+    const request = path === null ? null : await requestForFolder(path)
     if (request) return request
   }
   return null
+}
+
+/** A path as a shell gives it, or as a file manager does (`file:///home/ada/code`). */
+function pathOf(argument: string, from: string): string | null {
+  if (argument.startsWith('lathe:')) return null
+  if (!argument.startsWith('file:')) return resolve(from, argument)
+  try {
+    return fileURLToPath(argument)
+  } catch {
+    return null
+  }
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { ContextMenuParams } from 'electron'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -153,6 +154,8 @@ test('S-134 a start names a link or a folder; switches and what is neither are p
     const open = { do: 'new', workspace: folder, prompt: null, asked: true }
     expect(await requestAmong(['--flag', folder], '/')).toEqual(open)
     expect(await requestAmong(['.'], folder)).toEqual(open)
+    expect(await requestAmong([pathToFileURL(folder).href], '/')).toEqual(open)
+    expect(await requestAmong(['file://elsewhere/share', 'file:%00'], '/')).toBeNull()
     expect(await requestAmong(['file', 'missing', '', '--dev'], folder)).toBeNull()
   } finally {
     await rm(folder, { recursive: true })
