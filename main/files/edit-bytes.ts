@@ -1,9 +1,10 @@
 /** An edit of a file's bytes: decoded, edited, encoded, with all else byte for byte as it was (F-203, F-519 to F-523). */
 import { LatheError } from '../../preload/contract/errors.ts'
+import { typeOfContent } from './content-type.ts'
 import { editText, type EditRequest, type LineRange, type Strategy } from './edit.ts'
 import { applyHunks, type HunkFault, type PatchHunk } from './patch.ts'
 import type { Standing } from './read-state.ts'
-import { decodeText, encodeText, keepsEveryByte, type DecodedText } from './text.ts'
+import { decodeText, encodeText, isBinary, keepsEveryByte, type DecodedText } from './text.ts'
 
 export type EditInput = { bytes: Uint8Array; request: EditRequest; standing: Standing }
 
@@ -45,6 +46,9 @@ export async function patchBytes({ bytes, hunks }: PatchInput): Promise<PatchedB
 
 /** Text that comes back byte for byte. */
 async function editable(bytes: Uint8Array): Promise<DecodedText> {
+  const type = typeOfContent(bytes, isBinary(bytes))
+  if (type === 'application/pdf' || type === 'application/zip')
+    throw new LatheError('document.not_editable', 'A document cannot be edited as text.')
   const decoded = await decodeText(bytes)
   if (!decoded) throw new LatheError('file.binary', 'The file is binary and cannot be edited as text.')
   if (!(await keepsEveryByte(bytes, decoded))) {

@@ -1,4 +1,5 @@
 /** What a file worker can be asked to do. Inputs and answers are plain data; each job is a pure function of its input. */
+import { documentText, type DocumentInput, type DocumentText } from './document-text.ts'
 import { countTextChanges, diffText, type TextDiff } from './text-diff.ts'
 import {
   editBytes,
@@ -12,6 +13,7 @@ import {
 export type Jobs = {
   edit: { input: EditInput; answer: EditedBytes }
   patch: { input: PatchInput; answer: PatchedBytes }
+  document: { input: DocumentInput; answer: DocumentText | null }
   diff: { input: { before: string; after: string; context: number; milliseconds: number }; answer: TextDiff }
   count: {
     input: { before: Uint8Array | null; after: Uint8Array | null }
@@ -27,6 +29,8 @@ export async function runJob(job: Job): Promise<Jobs[keyof Jobs]['answer']> {
       return editBytes(job.input)
     case 'patch':
       return patchBytes(job.input)
+    case 'document':
+      return documentText(job.input)
     case 'diff':
       return diffText(job.input)
     case 'count':

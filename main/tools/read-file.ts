@@ -4,6 +4,7 @@ import { pixelSize } from '../files/content-type.ts'
 import { isImageType, sizeNote, type Images } from '../files/images.ts'
 import { openChecked, type FilePath, type Paths } from '../files/paths.ts'
 import { readLines, readLinesOf, type BinaryFile, type FileLines, type LineQuery } from '../files/read-lines.ts'
+import type { FileWorkers } from '../files/worker-pool.ts'
 import type { FileStates } from '../files/read-state.ts'
 import { clamped } from './clamped.ts'
 import { JudgedPaths, readEffect, titled, whereItLeads } from './file-effects.ts'
@@ -14,6 +15,7 @@ export type ReadFileDeps = {
   paths: Paths
   states: FileStates
   images: Images
+  workers: FileWorkers
   reference: ReadReference
   /** Whether the result of that call is still in what the model sees (F-306). */
   inContext(sessionId: string, callId: string): boolean
@@ -23,12 +25,15 @@ const input = z.object({
   path: z.string().describe('Path of the file, or a reference: exec:ID, output:HASH, attachment:ID'),
   offset: clamped(1, Number.MAX_SAFE_INTEGER, 1).describe('First line, from 1'),
   limit: clamped(1, 20_000, 2_000).describe('How many lines'),
+  pages: z.string().max(20).optional().describe('PDF: a page N or a range A-B; 20 pages a call'),
   force: z.boolean().default(false).describe('Send the content again although it has not changed'),
 })
 type Input = z.infer<typeof input>
 
 const replyCharsMax = 128_000
 const imageBytesMax = 20 * 1024 * 1024
+const documentBytesMax = 50 * 1024 * 1024
+const documentTimeMs = 30_000
 const lineCharsMax = 2_000
 /** Left for the lines before and after the content. */
 const frameChars = 500
@@ -39,7 +44,7 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
   return {
     name: 'read_file',
     description:
-      'Reads a text file. Each line comes as "number| text"; the number is not part of the file. Long files come in pages: go on at the offset the last line names. A file must be read before it is replaced.',
+      'Reads a text file, the text of a PDF or Office document, or a picture. Each line comes as "number| text"; the number is not part of the file. Long files come in pages: go on at the offset the last line names. A file must be read before it is replaced.',
     input,
     concurrent: true,
     resultCap: replyCharsMax,
@@ -67,24 +72,62 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
         const bytes = await bytesOf(deps.reference, context.sessionId, query.path)
         const read = await readLinesOf(bytes, lines)
         return read.kind === 'binary'
-          ? binaryResult(query.path, read, async () => bytes)
+          ? binaryResult(query.path, read, lines, query.pages ?? null, async () => bytes)
           : textResult(query.path, read, query)
       }
       const file = await paths.use(context, query.path)
       const read = await readLines(file, lines)
       return read.kind === 'binary'
-        ? binaryResult(file.shown, read, () => bytesOfFile(file))
+        ? binaryResult(file.shown, read, lines, query.pages ?? null, () => bytesOfFile(file))
         : seen(file, read, query, context)
     },
+  }
+
+  /** The text of a PDF or Office file, in pages like any text; null where it is none (F-401 to F-407). */
+  async function documentResult(
+    shown: string,
+    type: string | null,
+    bytes: number,
+    lines: LineQuery,
+    pages: string | null,
+    load: () => Promise<Uint8Array>,
+  ): Promise<ToolResult | null> {
+    if (type !== 'application/pdf' && type !== 'application/zip') return null
+    if (bytes > documentBytesMax) {
+      if (type === 'application/zip') return null
+      throw new LatheError('document.unsafe', `${shown} has over 50 MiB and is not opened.`)
+    }
+    const job = { size: Number.POSITIVE_INFINITY, timeoutMs: documentTimeMs, signal: lines.signal }
+    const read = await deps.workers
+      .run('document', { bytes: await load(), type, pages }, job)
+      .catch((error: unknown) => {
+        throw documentFault(shown, error)
+      })
+    if (!read) return null
+    if (read.text === '')
+      return {
+        text: `${shown}: ${read.note}`,
+        isError: false,
+        summary: `${shown}: ${read.note}`,
+        view: { path: shown },
+      }
+    const content = await readLinesOf(Buffer.from(read.text), lines)
+    if (content.kind === 'binary') throw new LatheError('document.failed', `${shown} holds no readable text.`)
+    const result = textResult(shown, content, { offset: lines.offset })
+    return read.note === null ? result : { ...result, text: `${result.text}\n[${read.note}]` }
   }
 
   /** A picture is shown to a model that sees, and described to every one; other binaries are an error (F-307, F-308). */
   async function binaryResult(
     shown: string,
     { type, bytes, head }: BinaryFile,
+    lines: LineQuery,
+    pages: string | null,
     load: () => Promise<Uint8Array>,
   ): Promise<ToolResult> {
     const size = `${bytes.toLocaleString('en')} bytes`
+    const document = await documentResult(shown, type, bytes, lines, pages, load)
+    if (document) return document
     if (!type?.startsWith('image/'))
       throw new LatheError('file.binary', `${shown} is not text: ${type ?? 'unknown type'}, ${size}.`)
     const image =
@@ -164,4 +207,14 @@ async function bytesOfFile(file: FilePath): Promise<Uint8Array> {
   } finally {
     await handle.close()
   }
+}
+
+/** A worker that hung or died is a fault of this document only (F-404). */
+function documentFault(shown: string, error: unknown): unknown {
+  if (!(error instanceof LatheError)) return error
+  if (error.code === 'tool.timed_out')
+    return new LatheError('document.timeout', `${shown} took over 30 s to read and was left.`)
+  if (error.code === 'tool.failed')
+    return new LatheError('document.failed', `${shown} could not be read: ${error.message}`)
+  return error
 }

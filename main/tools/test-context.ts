@@ -35,6 +35,7 @@ export class FileTools {
         paths,
         states,
         images: new Images(blobs),
+        workers,
         reference,
         inContext: (_, callId) => !this.compacted.has(callId),
       }),

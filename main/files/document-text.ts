@@ -1,0 +1,58 @@
+/** A document as text (section 4 of the files rules): PDF and Office files, read in a worker. */
+import { LatheError } from '../../preload/contract/errors.ts'
+import { officeText } from './office-text.ts'
+
+export type DocumentInput = { bytes: Uint8Array; type: string; /** PDF: `N` or `A-B`. */ pages: string | null }
+export type DocumentText = { text: string; /** What is to be said about it besides. */ note: string | null }
+
+const pagesMax = 20
+
+/** Null where it is no document. Throws `document.failed`, `document.unsafe`, `tool.invalid_arguments` for pages. */
+export async function documentText({ bytes, type, pages }: DocumentInput): Promise<DocumentText | null> {
+  if (type === 'application/pdf') return pdfText(bytes, pages)
+  const text = officeText(bytes)
+  if (text === null) return null
+  return text === '' ? { text, note: 'The document holds no text.' } : { text, note: null }
+}
+
+async function pdfText(bytes: Uint8Array, pages: string | null): Promise<DocumentText> {
+  const { getDocumentProxy } = await import('unpdf')
+  const pdf = await getDocumentProxy(new Uint8Array(bytes)).catch((error: unknown) => {
+    throw new LatheError(
+      'document.failed',
+      `The PDF cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  })
+  try {
+    const { first, last } = rangeOf(pages, pdf.numPages)
+    const to = Math.min(last, first + pagesMax - 1)
+    const lines: string[] = []
+    for (let number = first; number <= to; number++) {
+      const { items } = await (await pdf.getPage(number)).getTextContent()
+      const text = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join('')
+      const found = text.split('\n').filter((line) => line.trim() !== '')
+      if (found.length > 0) lines.push(`--- Page ${number} ---`, ...found)
+    }
+    const count = pdf.numPages === 1 ? '1 page' : `${pdf.numPages} pages`
+    if (lines.length === 0) return { text: '', note: `${count}, no text on these: it is probably scanned.` }
+    const next = to < last ? `; for the next ones use pages ${to + 1}-${Math.min(last, to + pagesMax)}` : ''
+    return { text: lines.join('\n'), note: `${count}, ${first}-${to} shown${next}` }
+  } finally {
+    await pdf.loadingTask.destroy()
+  }
+}
+
+/** Blanks trimmed; B is clamped to the page count (F-405). */
+function rangeOf(pages: string | null, count: number): { first: number; last: number } {
+  if (pages === null || pages.trim() === '') return { first: 1, last: count }
+  const [, a, b] = /^(\d{1,6})(?:\s*-\s*(\d{1,6}))?$/.exec(pages.trim()) ?? []
+  const first = Number(a)
+  const last = b === undefined ? first : Number(b)
+  if (a === undefined || first < 1 || last < first || first > count) {
+    throw new LatheError(
+      'tool.invalid_arguments',
+      `The PDF has ${count === 1 ? '1 page' : `${count} pages`}; use 1-${count}.`,
+    )
+  }
+  return { first, last: Math.min(last, count) }
+}
