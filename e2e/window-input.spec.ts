@@ -19,7 +19,7 @@ test('S-116 a file dropped on the window becomes an attachment and reaches the m
   await body.dispatchEvent('drop', { dataTransfer: dropped })
   await expect(window.page.getByText('Drop to attach to your message')).toBeHidden()
   const attachments = window.page.getByRole('list', { name: 'Attachments' })
-  await expect(attachments.getByRole('button', { name: 'Remove hours.txt' })).toBeVisible()
+  await expect(attachments.getByRole('listitem')).toContainText('24 B')
   await window.send('When does it open?')
   await window.settled('completed')
   await expect(window.entry('You:')).toContainText('hours.txt')
@@ -43,9 +43,9 @@ test('X-801 a command typed in the terminal runs in the workspace and shows what
   await expect(find.getByRole('status')).toHaveText('1 of 1')
   await window.page.keyboard.press('Escape')
   await expect(prompt).toBeFocused()
-  await window.page.keyboard.type('exit 3')
+  await window.page.keyboard.type('exit')
   await window.page.keyboard.press('Enter')
-  await expect(window.terminal).toContainText('Ended with code 3.')
+  await expect(window.terminal).toContainText('Ended with code 0.')
 })
 
 test('X-330 a line that begins with ! runs without the agent', async ({ open }) => {

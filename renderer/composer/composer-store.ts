@@ -129,7 +129,11 @@ export function createComposer(
   }
 
   function setChip(id: string, state: Chip['state']): void {
-    store.setState(({ chips }) => ({ chips: chips.map((chip) => (chip.id === id ? { ...chip, state } : chip)) }))
+    store.setState(({ chips, remark }) => ({
+      chips: chips.map((chip) => (chip.id === id ? { ...chip, state } : chip)),
+      // What was said of a file on its way is over once it has come, or will not.
+      remark: state.kind === 'sending' ? remark : null,
+    }))
   }
 
   function add(file: Blob, name: string, pasted: string | null): void {
