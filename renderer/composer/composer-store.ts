@@ -206,7 +206,7 @@ export function createComposer(
     },
     removeChip(id) {
       uploads.get(id)?.abort()
-      store.setState(({ chips }) => ({ chips: chips.filter((chip) => chip.id !== id) }))
+      store.setState(({ chips }) => ({ chips: chips.filter((chip) => chip.id !== id), remark: null }))
       scheduleSave()
     },
     inlinePaste(id) {
