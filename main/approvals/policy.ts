@@ -21,18 +21,30 @@ export function judge(effects: readonly Effect[], context: PolicyContext): Verdi
   const asking: { effect: Effect; reason: string }[] = []
   let byRule = false
   for (const effect of effects) {
-    if (effect.kind === 'forbidden') return { verdict: 'deny', code: 'command.forbidden', reason: 'forbidden', message: effect.reason }
+    if (effect.kind === 'forbidden')
+      return { verdict: 'deny', code: 'command.forbidden', reason: 'forbidden', message: effect.reason }
     const matching = context.rules.filter((rule) => applies(rule, effect, context))
     if (matching.some((rule) => rule.effect === 'deny')) {
-      return { verdict: 'deny', code: 'policy.denied', reason: 'rule', message: `A rule denies this: ${describe(effect)}.` }
+      return {
+        verdict: 'deny',
+        code: 'policy.denied',
+        reason: 'rule',
+        message: `A rule denies this: ${describe(effect)}.`,
+      }
     }
     const never = neverAutomatic(effect)
     const answer = modeAnswer(effect, context.mode, never !== null)
     if (answer === 'deny') {
-      return { verdict: 'deny', code: deniedCode(effect), reason: 'mode', message: `Mode "${context.mode}" does not allow this: ${describe(effect)}.` }
+      return {
+        verdict: 'deny',
+        code: deniedCode(effect),
+        reason: 'mode',
+        message: `Mode "${context.mode}" does not allow this: ${describe(effect)}.`,
+      }
     }
     if (never) asking.push({ effect, reason: never })
-    else if (matching.some((rule) => rule.effect === 'ask')) asking.push({ effect, reason: `A rule asks first: ${describe(effect)}.` })
+    else if (matching.some((rule) => rule.effect === 'ask'))
+      asking.push({ effect, reason: `A rule asks first: ${describe(effect)}.` })
     else if (matching.some((rule) => rule.effect === 'allow')) byRule = true
     else if (answer === 'ask') asking.push({ effect, reason: reasonToAsk(effect) })
   }
@@ -57,7 +69,8 @@ function modeAnswer(effect: Effect, mode: ApprovalMode, never: boolean): Answer 
     case 'read':
       return effect.inside && !effect.secret ? 'allow' : row('deny', 'ask', 'ask')
     case 'write':
-      if (!effect.inside || effect.change === 'delete' || effect.protected || effect.secret) return row('deny', 'ask', 'ask')
+      if (!effect.inside || effect.change === 'delete' || effect.protected || effect.secret)
+        return row('deny', 'ask', 'ask')
       return row('deny', 'ask', 'allow')
     case 'input':
       return row('deny', 'ask', 'ask')

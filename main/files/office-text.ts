@@ -2,8 +2,6 @@
 import { Unzip, UnzipInflate, UnzipPassThrough } from 'fflate'
 import { LatheError } from '../../preload/contract/errors.ts'
 
-export type OfficeKind = 'docx' | 'xlsx' | 'pptx'
-
 const entriesMax = 10_000
 const totalBytesMax = 512 * 1024 * 1024
 const entryBytesMax = 100 * 1024 * 1024

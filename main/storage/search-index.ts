@@ -24,8 +24,6 @@ const dayMs = 24 * 60 * 60_000
 /** What is searched unless the query names kinds (S-95). */
 const usualColumns: readonly SearchKind[] = ['title', 'user', 'text']
 
-export type SearchIndex = ReturnType<typeof openSearchIndex>
-
 type Candidate = {
   n: number
   session_id: string

@@ -11,7 +11,10 @@ import type { StopReason } from './state.ts'
 import { withdrawAll } from './steers.ts'
 
 /** `keepSteers`: whoever stops has no composer at hand that would take them back; they wait in the queue instead. */
-export function stop(decision: Decision, command: { turnId: string; reason: StopReason; keepSteers?: boolean }): StopReply {
+export function stop(
+  decision: Decision,
+  command: { turnId: string; reason: StopReason; keepSteers?: boolean },
+): StopReply {
   const { turn } = decision.state
   const byPerson = command.reason === 'person'
   if (!turn || turn.id !== command.turnId) {

@@ -48,7 +48,8 @@ export function cleanTitle(reply: string): string | null {
     .replace(/^["'“”‘’«»`]+|["'“”‘’«»`]+$/g, '')
     .trim()
   if (title === '' || /^(?:ok(?:ay)?|sure|certainly|done|yes|no|thanks?)\b[.!]*$/i.test(title)) return null
-  if (/^(?:I(?:'m|'ll|'ve)?|Let me)\s/.test(title) || /\bthe user (?:wants?|asks?|is|needs?)\b/i.test(title)) return null
+  if (/^(?:I(?:'m|'ll|'ve)?|Let me)\s/.test(title) || /\bthe user (?:wants?|asks?|is|needs?)\b/i.test(title))
+    return null
   return cutAtWord(title, titleGeneratedCharsMax)
 }
 

@@ -23,7 +23,6 @@ export const commitTimeoutMs = 30_000
 export const repliesKeptMs = 5 * 60_000
 export const repliesKeptMax = 256
 export const idleActorsMax = 64
-export const stepsBackgroundMax = 50
 export const outputContinuationsMax = 3
 export const recoveriesContinuedMax = 3
 

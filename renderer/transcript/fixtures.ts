@@ -429,26 +429,6 @@ export function runningView(): SessionView {
   }
 }
 
-/** Many turns, for scrolling; the oldest `before` items are left to be loaded. */
-export function longView(turnCount: number): SessionView {
-  made = 0
-  const items: Item[] = []
-  const turns: Turn[] = []
-  for (let index = 1; index <= turnCount; index++) {
-    const turnId = `turn-${index}`
-    turns.push(turn(turnId))
-    items.push(userItem(`Question ${index}: what does part ${index} do?`, { turnId }))
-    items.push(toolItem('read_file', `Read src/part-${index}.ts`, { turnId }))
-    items.push(
-      textItem(
-        `Part ${index} ${'reads, checks and forwards each message. '.repeat((index % 7) + 1)}\n\n- one\n- two\n\n\`\`\`ts\nconst part = ${index}\n\`\`\`\n`,
-        { turnId },
-      ),
-    )
-  }
-  return view(items, turns)
-}
-
 /** Replies that have hung such windows before (K-17). */
 export const heavyReplies: Record<string, string> = {
   'one line of 5,000 characters': 'word '.repeat(1_000),
