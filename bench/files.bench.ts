@@ -80,9 +80,9 @@ const query = { root: at, fixedStrings: false, caseInsensitive: false, noIgnore:
 const grep = (pattern: string) => () =>
   searchText(program, { ...query, pattern, limit: 100, offset: 0, charsMax: 64_000 }, never)
 await time('grep with few hits', grep('MIT License \\(MIT\\)$'))
-await beside('rg', rgPath, ['MIT License \\(MIT\\)$'])
+await beside('rg', rgPath, ['MIT License \\(MIT\\)$', '.'])
 await time('grep with many hits, first 100', grep('const'))
-await beside('rg', rgPath, ['const'])
+await beside('rg', rgPath, ['const', '.'])
 
 await time(
   'first checkpoint of the workspace',

@@ -1,6 +1,5 @@
 /** A document as text (section 4 of the files rules): PDF and Office files, read in a worker. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import { officeText } from './office-text.ts'
 
 export type DocumentInput = { bytes: Uint8Array; type: string; /** PDF: `N` or `A-B`. */ pages: string | null }
 export type DocumentText = { text: string; /** What is to be said about it besides. */ note: string | null }
@@ -10,6 +9,8 @@ const pagesMax = 20
 /** Null where it is no document. Throws `document.failed`, `document.unsafe`, `tool.invalid_arguments` for pages. */
 export async function documentText({ bytes, type, pages }: DocumentInput): Promise<DocumentText | null> {
   if (type === 'application/pdf') return pdfText(bytes, pages)
+  // With the first document, not with every worker and the main process.
+  const { officeText } = await import('./office-text.ts')
   const text = officeText(bytes)
   if (text === null) return null
   return text === '' ? { text, note: 'The document holds no text.' } : { text, note: null }

@@ -3,7 +3,11 @@ import { parentPort } from 'node:worker_threads'
 import { WorkspaceScan, type ScanResult } from './workspace-scan.ts'
 
 export type ScanRequest = { id: number; root: string; folder: string } & (
-  | { ask: 'update'; paths: string[]; ms: number }
+  | {
+      ask: 'update'
+      /** NUL-separated: one long text is handed over faster than many short ones. */ paths: string
+      ms: number
+    }
   | { ask: 'contents'; hashes: string[] }
 )
 export type ScanReply = { id: number } & (
@@ -23,7 +27,7 @@ port.on('message', (request: ScanRequest) => {
     scans.set(folder, scan)
     reply =
       request.ask === 'update'
-        ? { id, result: scan.update(request.paths, request.ms) }
+        ? { id, result: scan.update(request.paths === '' ? [] : request.paths.split('\0'), request.ms) }
         : { id, contents: request.hashes.map((one) => scan.content(one)) }
   } catch (error) {
     reply = { id: request.id, failed: error instanceof Error ? error.message : String(error) }

@@ -302,7 +302,7 @@ class ScanThread {
   #count = 0
 
   async update(root: string, folder: string, paths: string[], ms: number): Promise<ScanResult> {
-    const reply = await this.#ask({ id: ++this.#count, root, folder, ask: 'update', paths, ms })
+    const reply = await this.#ask({ id: ++this.#count, root, folder, ask: 'update', paths: paths.join('\0'), ms })
     if (!('result' in reply)) throw new Error('failed' in reply ? reply.failed : 'No result.')
     return reply.result
   }
