@@ -245,3 +245,28 @@ test('Z-65 git that only reads runs without hooks, filters of the file system or
   await call({ command: 'git status; true' })
   expect(await readdir(workspace)).toContain('fsmonitor-ran')
 })
+
+test('X-301 X-302 X-306 XA-24 what ends within the yield time is a reply and leaves nothing; what goes on has a number', async () => {
+  expect(tool.concurrent).toBe(false)
+  const done = await call({ command: 'echo quick; exit 2', yield_time_ms: 30_000 }, { sessionId: 'y' })
+  expect(done).toMatchObject({ isError: false, view: { exitCode: 2 } })
+  expect(exec.sessions.list('y')).toEqual([])
+  const on = await call({ command: 'echo up; exec sleep 600', yield_time_ms: 200 }, { sessionId: 'y' })
+  expect(on.text).toContain('[It goes on as x1: exec_session with session_id "x1"')
+  expect(exec.sessions.list('y').map(({ id }) => id)).toEqual(['x1'])
+  await exec.sessions.endOf('y')
+})
+
+test('X-310 XA-24 Stop within the yield time ends the process: nobody was told of it', async () => {
+  const abort = new AbortController()
+  const shown = Promise.withResolvers<void>()
+  const result = call(
+    { command: 'echo up; exec sleep 600', yield_time_ms: 30_000 },
+    { sessionId: 'z', signal: abort.signal, output: () => shown.resolve() },
+  )
+  await shown.promise
+  const reason = new Error('stopped')
+  abort.abort(reason)
+  await expect(result).rejects.toBe(reason)
+  expect(exec.sessions.running('z')).toEqual([])
+})
