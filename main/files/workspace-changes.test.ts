@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SearchProgram } from './search-program.ts'
@@ -220,4 +223,56 @@ test('K-11 F-1009 an undo never follows a link out of the workspace', async () =
   const planned = await planReturns(workspace, workspace.place, changes.map(undoOf), new AbortController().signal)
   expect(planned.map(({ state }) => state)).toEqual(['conflict'])
   expect(await workspace.read('../outside/a.txt')).toBe('A')
+})
+
+test('F-1003 FA-32 the person’s repository is byte for byte the same through detection, undo and redo', async () => {
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-c', 'user.name=P', '-c', 'user.email=p@localhost', ...args], {
+      cwd: workspace.folder,
+    })
+  await git('init', '-q')
+  for (const name of ['committed', 'staged', 'unstaged', 'stashed']) await workspace.put(name, 'old')
+  await git('add', '.')
+  await git('commit', '-qm', 'first')
+  await workspace.put('stashed', 'work')
+  await git('stash', '-q')
+  await workspace.put('staged', 'work')
+  await git('add', 'staged')
+  await workspace.put('unstaged', 'work')
+  await workspace.put('untracked', 'work')
+  const repository = async () => {
+    const entries = await readdir(join(workspace.folder, '.git'), { recursive: true, withFileTypes: true })
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(workspace.folder.length + 1))
+    const bodies = await Promise.all(files.toSorted().map(async (file) => `${file} ${await workspace.read(file)}`))
+    return createHash('sha256').update(bodies.join('\0')).digest('hex')
+  }
+  const was = await repository()
+  const close = await watched.begin(of('t1'))
+  for (const name of ['committed', 'staged', 'unstaged', 'new']) await workspace.put(name, 'by the turn')
+  const changes = await close()
+  const signal = new AbortController().signal
+  const author = { sessionId: 's1', turnId: 't1' }
+  const undo = await planReturns(workspace, workspace.place, changes.map(undoOf), signal)
+  await applyReturns(workspace, workspace.place, undo, new Set(), author, signal)
+  expect(
+    await Promise.all(['committed', 'staged', 'unstaged', 'untracked'].map((name) => workspace.read(name))),
+  ).toEqual(['old', 'work', 'work', 'work'])
+  const redo = await planReturns(
+    workspace,
+    workspace.place,
+    changes.map((change) => redoOf(change, change.after)),
+    signal,
+  )
+  await applyReturns(workspace, workspace.place, redo, new Set(), author, signal)
+  expect(await workspace.read('new')).toBe('by the turn')
+  expect(await repository()).toBe(was)
+})
+
+test('F-1014 a store that cannot be made fails no call', async () => {
+  await writeFile(join(workspace.dataFolder, 'checkpoints'), 'in the way')
+  const close = await watched.begin(of('t1'))
+  await workspace.put('a.txt', 'a')
+  expect(await close()).toEqual([])
 })
