@@ -32,6 +32,7 @@ import { openConfig } from './platform/config.ts'
 import { secretVariables } from './platform/known-values.ts'
 import type { Log } from './platform/log.ts'
 import { programFolder } from './platform/program-folder.ts'
+import { watchDisk } from './platform/disk-watch.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Forks } from './sessions/forks.ts'
@@ -364,11 +365,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ? `${problem.file}, line ${problem.line}: ${problem.message} The last good configuration is used.`
       : null
   }
+  let freeDisk: number | null = null
   const hostChanged = (): WorkbenchEvent => ({
     type: 'host.changed',
     state: 'ready',
     slowSaving,
-    freeDisk: null,
+    freeDisk,
     banner: banner(),
   })
 
@@ -447,6 +449,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     now,
   }
 
+  const stopDiskWatch = lasting
+    ? watchDisk(home, (free) => {
+        freeDisk = free
+        events.send(hostChanged())
+      })
+    : () => {}
   const stopUpkeep = lasting
     ? startUpkeep({ storage, rewinds, now, log: (message, fields) => log.warn(message, fields) })
     : () => {}
@@ -492,6 +500,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     dispose: () =>
       (disposing ??= (async () => {
         stopUpkeep()
+        stopDiskWatch()
         await sessions.close(settleMs)
         await Promise.all([
           exec.close(),

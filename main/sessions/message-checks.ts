@@ -1,9 +1,10 @@
 /** What a message must pass before it enters a mailbox (T-14, T-15): all that has to be awaited, in the order of the refusals. */
 import { createHash } from 'node:crypto'
-import { stat, statfs } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
 import { attachmentsBytesMax, attachmentsMax, freeDiskMin } from '../../preload/contract/limits.ts'
+import { freeBytes } from '../platform/disk-watch.ts'
 import type { Blobs } from '../storage/blobs.ts'
 
 /** SHA-256 of the canonical JSON of what was asked (T-13). */
@@ -44,8 +45,8 @@ export async function checkPlace(workspace: string, dataFolder: string): Promise
     })
   }
   for (const place of [dataFolder, workspace]) {
-    const disk = await statfs(place).catch(() => null)
-    if (disk && disk.bavail * disk.bsize < freeDiskMin) {
+    const free = await freeBytes(place)
+    if (free !== null && free < freeDiskMin) {
       throw new LatheError('storage.low', `Less than 100 MiB of disk are free at ${place}.`, {
         hint: 'Free some space, then send it again.',
       })
