@@ -1,17 +1,14 @@
 /**
- * A long session and many of them: 10,000 entries (40 MB) opened, paged, found in and forked by the host; opened at its end
- * and scrolled through in Chromium; a search over 500,000 entries. `LATHE_BENCH_SEARCHED` takes another number of those.
+ * A long session and many of them: 10,000 entries (40 MB) opened, paged, found in and forked; a search over 500,000
+ * entries. `LATHE_BENCH_SEARCHED` takes another number of those.
  */
-import { chromium, type Page } from 'playwright'
 import { Lab } from '../e2e/lab.ts'
 import { openStorage } from '../main/storage/open-storage.ts'
 import type { Storage } from '../main/storage/storage.ts'
 import { sampleHeader, sampleWrite, textItem, toolItem, turnRow, userItem } from '../main/storage/write-samples.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { Item } from '../preload/contract/items.ts'
-import { requireBrowser, sandboxArguments } from '../scripts/browser.ts'
-import { fiveTimes, report, stallFigures, type Figure } from './figures.ts'
-import { startMeasured } from './measured.ts'
+import { fiveTimes, report, type Figure } from './figures.ts'
 
 const longItems = 10_000
 const itemsPerTurn = 20
@@ -120,74 +117,6 @@ const searchRuns = await fiveTimes(async () => ({
 }))
 await storage.close()
 
-const host = startMeasured(lab, ['serve', '--json', '--workspace', lab.workspace])
-const { url } = JSON.parse(await host.process.line((line) => line.includes('"url"'))) as { url: string }
-const browser = await chromium.launch({ executablePath: await requireBrowser(), args: sandboxArguments() })
-
-/** Milliseconds from the click on its line to its last entry on screen. */
-async function openInWindow(page: Page): Promise<number> {
-  const line = page
-    .getByRole('list', { name: 'Sessions' })
-    .getByRole('button', { name: /^A long session/ })
-    .first()
-  await line.waitFor()
-  return line.evaluate(
-    (button: HTMLElement, last) =>
-      new Promise<number>((shown) => {
-        const from = performance.now()
-        button.click()
-        const look = () => {
-          const log = document.querySelector('[role=log]')
-          if (log?.textContent?.includes(last)) requestAnimationFrame(() => shown(performance.now() - from))
-          else requestAnimationFrame(look)
-        }
-        look()
-      }),
-    `Entry ${longItems - 1}.`,
-  )
-}
-
-/** Scrolls up for a while: frames a second and the longest of them. */
-function scrollUp(page: Page, screens: number): Promise<{ rate: number; longest: number; rows: number }> {
-  return page.getByRole('log', { name: 'Transcript' }).evaluate(
-    (log, count) =>
-      new Promise<{ rate: number; longest: number; rows: number }>((done) => {
-        let longest = 0
-        let frames = 0
-        let rows = 0
-        const from = performance.now()
-        let before = from
-        const step = (now: number) => {
-          longest = Math.max(longest, now - before)
-          before = now
-          rows = Math.max(rows, log.querySelectorAll('article').length)
-          log.scrollTop -= 400
-          if (++frames < count) requestAnimationFrame(step)
-          else done({ rate: (frames * 1_000) / (now - from), longest, rows })
-        }
-        requestAnimationFrame(step)
-      }),
-    screens,
-  )
-}
-
-const windowRuns = await fiveTimes(async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
-  const page = await context.newPage()
-  await page.goto(url)
-  await page.getByRole('button', { name: 'New session', exact: true }).first().click()
-  const openMs = await openInWindow(page)
-  const scrolled = await scrollUp(page, 600)
-  const heapMb = await page.evaluate(
-    () => ((performance as unknown as { memory?: { usedJSHeapSize: number } }).memory?.usedJSHeapSize ?? 0) / 1_048_576,
-  )
-  await context.close()
-  return { openMs, ...scrolled, frameMs: 1_000 / scrolled.rate, heapMb }
-})
-await browser.close()
-host.process.kill('SIGTERM')
-const measured = await host.measured
-
 const figure = (name: string, unit: Figure['unit'], values: number[], aim?: number): Figure => ({
   name,
   unit,
@@ -230,29 +159,4 @@ report([
     searchRuns.map((run) => run.rare),
     50,
   ),
-  figure(
-    'open of 10,000 entries in the window, at its end',
-    'ms',
-    windowRuns.map((run) => run.openMs),
-    300,
-  ),
-  figure(
-    'S-152 frame while scrolling up, average',
-    'ms',
-    windowRuns.map((run) => run.frameMs),
-    16.9,
-  ),
-  figure(
-    'S-152 frame while scrolling up, longest',
-    'ms',
-    windowRuns.map((run) => run.longest),
-    100,
-  ),
-  figure(
-    'S-153 memory of the window after it',
-    'MB',
-    windowRuns.map((run) => run.heapMb),
-    300,
-  ),
-  ...stallFigures('of the host', [measured.longestStall()], 50),
 ])
