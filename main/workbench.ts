@@ -429,6 +429,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       },
     },
     desktop: options.desktop ?? null,
+    hostState: hostChanged,
     hostInfo: () => ({
       kind,
       version,

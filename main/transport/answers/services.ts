@@ -50,6 +50,7 @@ export type Services = {
   /** What only a desktop shell can do; absent on the web host (Z-183). */
   desktop: Desktop | null
   hostInfo(): HostInfo
+  hostState(): WorkbenchEvent
   /** The scripted model, for a session in a demo workspace while no model is configured. */
   demoModelOf(workspace: string): Promise<string | undefined>
   now(): number

@@ -19,7 +19,7 @@ export function workbenchAnswers(
   return {
     host: {
       info: async () => services.hostInfo(),
-      watch: (_, client) => events.read(client.signal ?? never()),
+      watch: (_, client) => beginningWith(services.hostState(), events.read(client.signal ?? never())),
       reveal: async ({ path }) => (await desktop(services).reveal(path), ok),
       openExternal: async ({ url }) => (await desktop(services).openExternal(url), ok),
       chooseFolder: async () => ({ path: await desktop(services).chooseFolder() }),
@@ -123,6 +123,12 @@ export function workbenchAnswers(
       close: async ({ id }) => (await terminals.close(id), ok),
     },
   }
+}
+
+/** The state of now, then what comes: the subscription itself began before. */
+async function* beginningWith<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first
+  yield* rest
 }
 
 function desktop(services: Services) {
