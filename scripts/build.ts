@@ -2,7 +2,7 @@
  * Builds the product: `node scripts/build.ts [--if-stale] [main] [preload] [renderer]`, all parts by default. Output of an earlier build stays for a day, because a host that still runs
  * may load it; only then is it swept.
  */
-import { glob, mkdir, readdir, rm, rmdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { glob, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { build } from 'vite'
@@ -11,8 +11,7 @@ const root = resolve(import.meta.dirname, '..')
 const stamp = join(root, 'out/stamp')
 const lock = join(root, 'out/lock')
 const day = 24 * 60 * 60_000
-/** A build takes seconds; a lock older than this was left by a process that died. */
-const lockLifetime = 5 * 60_000
+const lockMadeMs = 1_000
 
 const parts = [
   { name: 'main', entry: 'main/cli.ts', config: 'vite.main.config.ts' },
@@ -35,23 +34,34 @@ export async function isStale(): Promise<boolean> {
   return false
 }
 
+/** Whether the process that made the lock still lives; a lock that names nobody is being made this instant. */
+async function isHeld(): Promise<boolean> {
+  const pid = Number(await readFile(lock, 'utf8').catch(() => ''))
+  if (!Number.isInteger(pid) || pid <= 0) return Date.now() - ((await modified(lock)) ?? 0) < lockMadeMs
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** One build at a time for one checkout; who comes second waits. */
 async function locked<T>(work: () => Promise<T>): Promise<T> {
   await mkdir(join(root, 'out'), { recursive: true })
   for (;;) {
     try {
-      await mkdir(lock)
+      await writeFile(lock, String(process.pid), { flag: 'wx' })
       break
     } catch {
-      const since = await stat(lock).catch(() => undefined)
-      if (since && Date.now() - since.mtimeMs > lockLifetime) await rmdir(lock).catch(() => {})
+      if (!(await isHeld())) await rm(lock, { recursive: true, force: true })
       await delay(100)
     }
   }
   try {
     return await work()
   } finally {
-    await rmdir(lock).catch(() => {})
+    await rm(lock, { force: true })
   }
 }
 

@@ -23,6 +23,8 @@ async function unitTests(): Promise<Totals> {
     name: 'unit tests',
     script: 'node_modules/vitest/vitest.mjs',
     args: ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${unitReport}`],
+    // The build before it left `production` here, with which React has no test functions.
+    env: { NODE_ENV: 'test' },
   })
   const result = (await report(unitReport)) as {
     numPassedTests: number

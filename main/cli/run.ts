@@ -364,7 +364,8 @@ async function runOwnCommand(
       const { exitCode = null, stdout, stderr } = item.view ?? {}
       if (!output.json) {
         const out = stdout ?? item.output
-        if (out) output.print(out.replace(/\n$/, ''))
+        // On its pty every line ended as terminals end them; a script wants them as the program wrote them.
+        if (out) output.print(out.replaceAll('\r\n', '\n').replace(/\n$/, ''))
         if (stderr) output.note(stderr.replace(/\n$/, ''))
       }
       if (interrupts.signal.aborted) return exitCodes.stopped

@@ -26,9 +26,16 @@ export const updatePlan: Tool<z.infer<typeof Input>> = {
     const done = input.entries.filter((entry) => entry.state === 'done').length
     return `Plan: ${done} of ${input.entries.length} done`
   },
-  plan: async (input) => ({ effects: [{ kind: 'none' }], preview: { title: 'Update the plan', detail: `${input.entries.length} entries`, detailKind: 'text' } }),
+  plan: async (input) => ({
+    effects: [{ kind: 'none' }],
+    preview: { title: 'Update the plan', detail: `${input.entries.length} entries`, detailKind: 'text' },
+  }),
   run: async (input, context) => {
-    const entries = input.entries.map((entry, at) => ({ id: entry.id ?? String(at + 1), text: entry.text, state: entry.state }))
+    const entries = input.entries.map((entry, at) => ({
+      id: entry.id ?? String(at + 1),
+      text: entry.text,
+      state: entry.state,
+    }))
     context.setPlan({ entries, settled: false })
     return { text: 'The plan is shown.', isError: false }
   },
