@@ -220,10 +220,10 @@ describe('another writer', () => {
         never,
       )
     await Promise.all([write('A.ts'), write('a.ts')])
-    expect(order.map((step) => step.slice(-4))).toEqual([
-      ...Array.from({ length: 5 }, () => 'A.ts'),
-      ...Array.from({ length: 5 }, () => 'a.ts'),
-    ])
+    // Whichever came first, it is through with all five points before the other begins.
+    const files = order.map((step) => step.slice(-4))
+    expect(files.slice(0, 5)).toEqual(Array.from({ length: 5 }, () => files[0]))
+    expect(files.slice(5)).toEqual(Array.from({ length: 5 }, () => (files[0] === 'A.ts' ? 'a.ts' : 'A.ts')))
   })
 
   test('F-605 waiting for a lock ends with a cancel at once', async () => {
