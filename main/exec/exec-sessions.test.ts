@@ -234,26 +234,22 @@ describe('ownership and limits', () => {
   }, 30_000)
 
   test('X-404 at most 32 ended ones are kept, the told ones go first; then their output is named', async () => {
-    const unread = await exec.told('echo unread', { owner: 'kept' })
-    await unread.ended
-    const first = await exec.told("head -c 9000 /dev/zero | tr '\\0' q", { owner: 'kept' })
-    await first.ended
-    first.endTold = true
-    for (let round = 0; round < 32; round++) {
-      const session = await exec.told('true', { owner: 'kept' })
+    // Each waits until it has its number: one that ends before anybody was told of it leaves nothing to keep.
+    const ended = async (command: string) => {
+      const session = await exec.told(`read go; ${command}`, { owner: 'kept' })
+      session.closeInput()
       await session.ended
-      session.endTold = true
+      return session
     }
-    // Its end is recorded once its output is a blob; the short ones after it may be quicker.
-    await vi.waitFor(
-      () =>
-        expect(exec.sessions.get('kept', first.id!)).rejects.toMatchObject({
-          code: 'exec.not_found',
-          message: `${first.id} has ended.`,
-          hint: `Its output can be read as output:${'f'.repeat(64)}.`,
-        }),
-      within,
-    )
+    const unread = await ended('echo unread')
+    const first = await ended("head -c 9000 /dev/zero | tr '\\0' q")
+    first.endTold = true
+    for (let round = 0; round < 32; round++) (await ended('true')).endTold = true
+    await expect(exec.sessions.get('kept', first.id!)).rejects.toMatchObject({
+      code: 'exec.not_found',
+      message: `${first.id} has ended.`,
+      hint: `Its output can be read as output:${'f'.repeat(64)}.`,
+    })
     expect(await exec.sessions.get('kept', unread.id!)).toBe(unread)
   }, 60_000)
 
