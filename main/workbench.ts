@@ -212,7 +212,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       exec,
       ledger: (sessionId, command) => ledger.of(sessionId, redactions.get().text(ExecSessions.preview(command))),
       preferredShell: () => settings.get()['exec.shell'],
-      isTrusted: () => true,
+      // Git's configuration and attributes name programs (filters, textconv, gpg), also in a repository's own files, so
+      // no git command counts as one that only reads (Z-65) until what it would run has been looked up.
+      isTrusted: () => false,
       redaction: () => redactions.get(),
       admitAddress: async () => {},
     },

@@ -272,7 +272,6 @@ describe('Z-65 commands that only read', () => {
     'cat src/a.ts',
     'head -n 5 src/a.ts',
     'tail -20 src/a.ts | wc -l',
-    'rg -n "a.*b" src',
     'rg --files',
     'grep -A3 /etc/x src/a.ts',
     'git status --porcelain=v2',
@@ -298,6 +297,8 @@ describe('Z-65 commands that only read', () => {
   test.each([
     'echo hi',
     'rg --pre x a',
+    'rg -n "a.*b" src',
+    'rg KEY',
     'rg -z a',
     'rg --hidden KEY',
     'rg -uu KEY',

@@ -373,8 +373,9 @@ class Judge {
     if (!options || this.#folders === null) return null
     const read = readOptions(rest, options)
     if (read === null) return null
-    const searches =
-      (name === 'rg' || name === 'grep') && !read.seen.has('e') && !read.seen.has('regexp') && !read.seen.has('files')
+    // It goes through whole folders, and an ignore file of the workspace decides which secrets it prints (Z-47).
+    if (name === 'rg' && !read.seen.has('files')) return null
+    const searches = name === 'grep' && !read.seen.has('e') && !read.seen.has('regexp')
     const operands = searches ? read.operands.slice(1) : read.operands
     const effects: Effect[] = []
     for (const operand of operands) {

@@ -1,5 +1,6 @@
 /** Exec sessions over real processes, with their records in memory; for tests. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecEnd, ExecSession as ExecRow } from '../../preload/contract/session.ts'
@@ -16,7 +17,7 @@ export type TestExec = {
   kept: Buffer[]
   shell(
     command: string,
-    more?: { owner?: string; tty?: boolean; timeoutMs?: number | null; by?: 'agent' | 'person' },
+    more?: { owner?: string; tty?: boolean; timeoutMs?: number | null; by?: 'agent' | 'person'; shown?: string },
   ): Promise<ExecSession>
   /** As `shell`, with a number. */
   told(command: string, more?: Parameters<TestExec['shell']>[1]): Promise<ExecSession>
@@ -55,10 +56,13 @@ export async function testExec(): Promise<TestExec> {
     },
     log: () => {},
   })
-  const shell: TestExec['shell'] = (command, { owner = 's1', tty = false, timeoutMs = 60_000, by = 'agent' } = {}) =>
+  const shell: TestExec['shell'] = (
+    command,
+    { owner = 's1', tty = false, timeoutMs = 60_000, by = 'agent', shown = command } = {},
+  ) =>
     sessions.start(owner, {
       owner: by,
-      preview: ExecSessions.preview(command),
+      preview: ExecSessions.preview(shown),
       folder,
       tty,
       itemId: 'i1',
@@ -79,8 +83,14 @@ export async function testExec(): Promise<TestExec> {
     kept,
     shell,
     async told(command, more) {
-      const session = await shell(command, more)
+      // It begins once it has its number: one that ends before anybody was told of it leaves nothing to keep.
+      const gate = join(folder, `begin-${randomUUID()}`)
+      const session = await shell(`until [ -e '${gate}' ]; do sleep 0.01; done; ${command}`, {
+        ...more,
+        shown: command,
+      })
       await sessions.tell(more?.owner ?? 's1', session)
+      await writeFile(gate, '')
       return session
     },
     async dispose() {
