@@ -1,20 +1,8 @@
 /** Reading what is stored, whatever it is (S-7): a bad field takes its default, a bad entry is shown as such. */
+import { blankHeader } from '../../preload/contract/fold.ts'
 import { Item } from '../../preload/contract/items.ts'
 import { SessionHeader } from '../../preload/contract/session.ts'
-import type { ContextFigures, Queue, Usage } from '../../preload/contract/session.ts'
 import type { HiddenRecord } from './storage.ts'
-
-const noUsage: Usage = {
-  input: null,
-  output: null,
-  reasoning: null,
-  cacheRead: null,
-  cacheWrite: null,
-  total: null,
-  cost: null,
-}
-const noContext: ContextFigures = { used: null, window: null, estimated: false }
-const noQueue: Queue = { followUps: [], paused: null }
 
 /** The header with each missing, wrong-typed or out-of-range field as in `columns` or at its default, and those fields' names. */
 export function readHeader(
@@ -29,7 +17,7 @@ export function readHeader(
     if (read.success) fields[name] = read.data
     else {
       repaired.push(name)
-      fields[name] = { ...defaults, ...columns }[name as keyof SessionHeader]
+      fields[name] = { ...blankHeader, ...columns }[name as keyof SessionHeader]
     }
   }
   const header = fields as SessionHeader
@@ -77,40 +65,6 @@ export function readItem(text: string, sessionId: string): Item {
     level: 'warning',
     text: 'This entry is damaged and cannot be shown.',
   }
-}
-
-const defaults: SessionHeader = {
-  id: '',
-  rev: 0,
-  createdAt: 0,
-  updatedAt: 0,
-  workspace: '',
-  extraFolders: [],
-  title: 'New session',
-  titleSource: 'default',
-  model: null,
-  effort: null,
-  approvalMode: 'ask',
-  muted: false,
-  lastSeq: 0,
-  readSeq: 0,
-  notableSeq: 0,
-  currentTurnId: null,
-  lastTurnId: null,
-  lastOutcome: null,
-  pinnedAt: null,
-  archivedAt: null,
-  deletedAt: null,
-  forkOf: null,
-  usage: noUsage,
-  lastUsage: null,
-  context: noContext,
-  plan: null,
-  notices: [],
-  queue: noQueue,
-  recovery: null,
-  automaticHeld: null,
-  itemCount: 0,
 }
 
 function parsed(text: string): Record<string, unknown> {

@@ -4,7 +4,7 @@
  */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { Rule } from '../../preload/contract/items.ts'
-import { noUsage } from '../../preload/contract/fold.ts'
+import { blankHeader } from '../../preload/contract/fold.ts'
 import type { ApprovalMode, SessionView, TurnStatus, Usage } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { Release } from '../agent/reports.ts'
@@ -155,37 +155,14 @@ export function newSession(input: {
     view: {
       journalId: input.journalId,
       header: {
+        ...blankHeader,
         id: input.id,
-        rev: 0,
         createdAt: input.now,
         updatedAt: input.now,
         workspace: input.workspace,
-        extraFolders: [],
-        title: 'New session',
-        titleSource: 'default',
         model: input.model,
         effort: input.effort,
         approvalMode: input.approvalMode,
-        muted: false,
-        lastSeq: 0,
-        readSeq: 0,
-        notableSeq: 0,
-        currentTurnId: null,
-        lastTurnId: null,
-        lastOutcome: null,
-        pinnedAt: null,
-        archivedAt: null,
-        deletedAt: null,
-        forkOf: null,
-        usage: noUsage,
-        lastUsage: null,
-        context: { used: null, window: null, estimated: false },
-        plan: null,
-        notices: [],
-        queue: { followUps: [], paused: null },
-        recovery: null,
-        automaticHeld: null,
-        itemCount: 0,
       },
       items: [],
       itemsBefore: 0,

@@ -17,6 +17,41 @@ export const noUsage: Usage = {
   cost: null,
 }
 
+/** A session's header before anything is known of it: a new session, and what a damaged field falls back to (S-7). */
+export const blankHeader: SessionHeader = {
+  id: '',
+  rev: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  workspace: '',
+  extraFolders: [],
+  title: 'New session',
+  titleSource: 'default',
+  model: null,
+  effort: null,
+  approvalMode: 'ask',
+  muted: false,
+  lastSeq: 0,
+  readSeq: 0,
+  notableSeq: 0,
+  currentTurnId: null,
+  lastTurnId: null,
+  lastOutcome: null,
+  pinnedAt: null,
+  archivedAt: null,
+  deletedAt: null,
+  forkOf: null,
+  usage: noUsage,
+  lastUsage: null,
+  context: { used: null, window: null, estimated: false },
+  plan: null,
+  notices: [],
+  queue: { followUps: [], paused: null },
+  recovery: null,
+  automaticHeld: null,
+  itemCount: 0,
+}
+
 /** `view` after `event`; the same object where nothing a reader sees changed. Events must come in order, gaps are the caller's to find. */
 export function foldEvent(view: SessionView, event: StoredEvent): SessionView {
   const next = change(view, event)
