@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { buildParts } from './build.ts'
 import { writeLicences } from './licences.ts'
 import { root, runStep } from './steps.ts'
+import { feedArguments } from './update-feed.ts'
 
 await rm(join(root, 'out'), { recursive: true, force: true })
 await buildParts()
@@ -11,7 +12,11 @@ await writeLicences()
 const packaged = await runStep({
   name: 'package',
   script: 'node_modules/electron-builder/cli.js',
-  args: ['--config', 'electron-builder.yml', '--publish', 'never', ...process.argv.slice(2)],
+  args: [
+    ...['--config', 'electron-builder.yml', '--publish', 'never'],
+    ...feedArguments(process.env['LATHE_UPDATE_FEED']),
+    ...process.argv.slice(2),
+  ],
   limit: 60 * 60_000,
 })
 process.exitCode = packaged ? 0 : 1

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { external } from '../vite.main.config.ts'
 import { isForeign } from './package-check.ts'
+import { feedArguments } from './update-feed.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const require = createRequire(import.meta.url)
@@ -97,4 +98,15 @@ test('the icons exist in every format and none is too big to keep in the reposit
   expect(names).toContain(join(linux.icon, '512x512.png'))
   expect((await readFile(join(root, mac.icon))).toString('latin1', 0, 4)).toBe('icns')
   expect((await readFile(join(root, win.icon))).readUInt16LE(2)).toBe(1)
+})
+
+test('Z-227 a release looks for updates where it was told to over https, and otherwise nowhere', () => {
+  expect(feedArguments(undefined)).toEqual([])
+  expect(feedArguments('')).toEqual([])
+  expect(feedArguments('https://updates.example/lathe')).toEqual([
+    '-c.publish.provider=generic',
+    '-c.publish.url=https://updates.example/lathe',
+  ])
+  for (const address of ['http://updates.example', 'updates.example', 'https://a@updates.example', 'https://x/?y'])
+    expect(() => feedArguments(address)).toThrow('https')
 })

@@ -15,6 +15,8 @@ import {
   watch,
   writeFileSync,
 } from 'node:fs'
+import { request as httpRequest, type RequestOptions } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import { dirname, join, resolve } from 'node:path'
 import { Chromium } from './chromium.ts'
 import { roles } from './native.ts'
@@ -68,6 +70,13 @@ class App extends EventEmitter {
   getVersion(): string {
     return (JSON.parse(readFileSync(join(appPath, 'package.json'), 'utf8')) as { version: string }).version
   }
+  getName(): string {
+    return 'Lathe'
+  }
+  getPath(name: string): string {
+    if (name !== 'userData') throw new Error(`The stand-in has no path ${name}.`)
+    return userData
+  }
   setPath(name: string, path: string): void {
     if (name !== 'userData') throw new Error(`The stand-in has no path ${name}.`)
     userData = path
@@ -105,6 +114,10 @@ class App extends EventEmitter {
         return false
       }
     }
+  }
+
+  releaseSingleInstanceLock(): void {
+    rmSync(join(userData, 'stand-in.lock'), { force: true })
   }
 
   quit(): void {
@@ -196,7 +209,21 @@ class Session extends EventEmitter {
   }
 }
 const realSession = new Session()
-export const session = strict('session', { defaultSession: strict('Session', realSession) })
+export const session = strict('session', {
+  defaultSession: strict('Session', realSession),
+  /** Only its identity counts: what is asked through it goes by `net`. */
+  fromPartition: (partition: string) => strict('Session', { partition }),
+})
+
+/** Requests of the main process itself, as Node makes them. */
+export const net = strict('net', {
+  request: (options: RequestOptions & { protocol?: string }) => {
+    const { session: _, redirect: __, ...rest } = options as Record<string, unknown>
+    return (options.protocol === 'http:' ? httpRequest : httpsRequest)(rest)
+  },
+})
+/** Electron's own updater; electron-updater tells it that the application quits for an update. */
+export const autoUpdater = strict('autoUpdater', new EventEmitter())
 
 /** Chromium is told beforehand what the shell's handlers answer for our page; a permission needs both of them. */
 async function tellPermissions(): Promise<void> {

@@ -14,6 +14,7 @@ export function entryOf(view: SessionView): Entry {
     model: header.model,
     indicator: indicatorOf(view),
     runningSince: running?.startedAt ?? null,
+    execRunning: view.execSessions.filter(({ state }) => state === 'running').length,
     pinnedAt: header.pinnedAt,
     archivedAt: header.archivedAt,
     preview: previewOf(view),

@@ -5,24 +5,33 @@
 import type { TerminalState, WorkbenchEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { listPageMax } from '../../preload/contract/limits.ts'
-import type { Indicator } from '../../preload/contract/session.ts'
+import type { Entry, Indicator } from '../../preload/contract/session.ts'
 import { defaultSettings, Settings } from '../../preload/contract/settings.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 
 const wanted = new Set<Indicator>(['needs_you', 'interrupted', 'failed', 'unread'])
 
 export type RunningSession = { id: string; title: string }
+export type SessionWithProcesses = { title: string; count: number }
 
 export type Attention = {
   /** Sessions that want the person. */
   wanting: number
   running: readonly RunningSession[]
+  /** Sessions whose processes run on, a turn or none. */
+  processes: readonly SessionWithProcesses[]
   /** Titles of terminals in which something runs. */
   busyTerminals: readonly string[]
   settings: Settings
 }
 
-export const nothingYet: Attention = { wanting: 0, running: [], busyTerminals: [], settings: defaultSettings }
+export const nothingYet: Attention = {
+  wanting: 0,
+  running: [],
+  processes: [],
+  busyTerminals: [],
+  settings: defaultSettings,
+}
 
 /**
  * Follows the workbench until the client's signal fires. `changed` is called after each change of the figures, `heard`
@@ -34,16 +43,14 @@ export async function followAttention(
   changed: (attention: Attention) => void,
   heard: (event: WorkbenchEvent) => void = () => {},
 ): Promise<void> {
-  const entries = new Map<string, { indicator: Indicator; running: boolean; title: string }>()
+  const entries = new Map<string, Entry>()
   const terminals = new Map<string, TerminalState>()
   let settings = defaultSettings
   const see = (event: WorkbenchEvent): void => {
     switch (event.type) {
-      case 'entry.put': {
-        const { id, indicator, runningSince, title } = event.entry
-        entries.set(id, { indicator, running: runningSince !== null, title })
+      case 'entry.put':
+        entries.set(event.entry.id, event.entry)
         break
-      }
       case 'entry.removed':
         entries.delete(event.id)
         break
@@ -60,10 +67,13 @@ export async function followAttention(
     tell()
   }
   const tell = (): void => {
-    const all = [...entries]
+    const all = [...entries.values()]
     changed({
-      wanting: all.filter(([, { indicator }]) => wanted.has(indicator)).length,
-      running: all.filter(([, { running }]) => running).map(([id, { title }]) => ({ id, title })),
+      wanting: all.filter(({ indicator }) => wanted.has(indicator)).length,
+      running: all.filter(({ runningSince }) => runningSince !== null).map(({ id, title }) => ({ id, title })),
+      processes: all
+        .filter(({ execRunning }) => execRunning > 0)
+        .map(({ title, execRunning }) => ({ title, count: execRunning })),
       busyTerminals: [...terminals.values()].filter(({ busy, state }) => busy && state === 'running').map(titleOf),
       settings,
     })
@@ -80,8 +90,7 @@ export async function followAttention(
       { limit: listPageMax, ...(before === undefined ? {} : { before }) },
       client,
     )
-    for (const { id, indicator, runningSince, title } of page.entries)
-      entries.set(id, { indicator, running: runningSince !== null, title })
+    for (const entry of page.entries) entries.set(entry.id, entry)
     const last = page.entries.at(-1)
     if (!page.more || !last) break
     before = { updatedAt: last.updatedAt, id: last.id }

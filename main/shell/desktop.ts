@@ -17,12 +17,16 @@ import { createDialogs } from './dialogs.ts'
 import { openKeychain } from './keychain.ts'
 import { menuTemplate, trayTemplate } from './menu.ts'
 import { createNotifications } from './notifications.ts'
+import { UpdateNews, withOwnAnswers } from './own-answers.ts'
 import { registerPageScheme, servePage } from './page.ts'
 import { givePorts } from './ports.ts'
 import { quitQuestion, staysWithoutWindows } from './quit.ts'
+import { findUpdateFeed } from './update-feed.ts'
+import { createUpdates } from './updates.ts'
 import { createWindows, type Windows } from './windows.ts'
 
 const closeMs = 15_000
+const installMs = 60_000
 const followAgainMs = 1_000
 
 export type DesktopHost = {
@@ -102,8 +106,15 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   const quitting = new AbortController()
   const desktop = createDialogs()
   const host = await openHost({ desktop, keychain: await openKeychain(home), signal: quitting.signal })
-  const handlers = host.owns() ? host.handlers : withDesktop(host.handlers, desktop)
   let attention = nothingYet
+  const news = new UpdateNews()
+  const updates = createUpdates({
+    feed: await findUpdateFeed(),
+    running: () => quitQuestion(attention)?.detail ?? null,
+    changed: (update) => news.tell(update),
+    leave: () => void leave(),
+  })
+  const handlers = withOwnAnswers(host.handlers, { desktop, updates, news, owns: host.owns })
 
   const windows = createWindows({
     home,
@@ -123,6 +134,7 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   function showAttention(now: Attention): void {
     const keysChanged = JSON.stringify(now.settings.keys) !== JSON.stringify(attention.settings.keys)
     attention = now
+    updates.follow(now.settings['updates.check'])
     if (keysChanged) showMenu()
     app.setBadgeCount(now.wanting)
     tray?.setToolTip(now.wanting === 0 ? 'Lathe' : `Lathe, ${now.wanting} waiting for you`)
@@ -146,14 +158,19 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   showAttention(nothingYet)
   void keepFollowing(handlers, quitting.signal, showAttention, notifications.hear)
 
-  /** Settles, flushes and exits; once. */
+  /** Settles, flushes, installs what the person asked to be installed, and exits; once. */
   async function leave(): Promise<void> {
     if (quitting.signal.aborted) return
     quitting.abort()
     const done = Promise.allSettled([windows.save(), host.close()])
     await Promise.race([done, new Promise((elapsed) => setTimeout(elapsed, closeMs))])
-    app.exit(0)
+    // The new version is an instance of its own, and may be there before this one has gone.
+    app.releaseSingleInstanceLock()
+    installing = true
+    if (await updates.installPlanned().catch(() => false)) setTimeout(() => app.exit(0), installMs)
+    else app.exit(0)
   }
+  let installing = false
   async function askAndLeave(): Promise<void> {
     const answer = await mayQuit(attention, tray !== null || process.platform === 'darwin')
     if (answer === 'quit') await leave()
@@ -161,6 +178,7 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   }
   let asking: Promise<void> | null = null
   app.on('before-quit', (event) => {
+    if (installing) return
     event.preventDefault()
     asking ??= askAndLeave().finally(() => (asking = null))
   })
@@ -175,23 +193,6 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   await host.announce()
   await windows.restore()
   return windows
-}
-
-/** Where another process owns the workbench, what only this one can do is still done here. */
-function withDesktop(handlers: Handlers, desktop: Desktop): Handlers {
-  const ok = { ok: true } as const
-  const host: Handlers['host'] = {
-    watch: (input, client) => handlers.host.watch(input, client),
-    info: async (input, client) => ({
-      ...(await handlers.host.info(input, client)),
-      kind: 'desktop',
-      capabilities: ['open_folder_dialog', 'reveal', 'open_external', 'windows'],
-    }),
-    reveal: async ({ path }) => desktop.reveal(path).then(() => ok),
-    openExternal: async ({ url }) => desktop.openExternal(url).then(() => ok),
-    chooseFolder: async () => ({ path: await desktop.chooseFolder() }),
-  }
-  return new Proxy(handlers, { get: (all, name: keyof Handlers) => (name === 'host' ? host : all[name]) })
 }
 
 /** Follows the workbench over owners that come and go. */

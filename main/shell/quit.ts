@@ -5,11 +5,14 @@ import { shownText } from './shown-text.ts'
 const namedMax = 10
 
 /** The question before quitting, naming what would be stopped; null where nothing runs. */
-export function quitQuestion({ running, busyTerminals }: Pick<Attention, 'running' | 'busyTerminals'>): {
-  message: string
-  detail: string
-} | null {
-  const names = [...running.map(({ title }) => title), ...busyTerminals.map((title) => `Terminal: ${title}`)]
+export function quitQuestion(
+  at: Pick<Attention, 'running' | 'processes' | 'busyTerminals'>,
+): { message: string; detail: string } | null {
+  const names = [
+    ...at.running.map(({ title }) => title),
+    ...at.processes.map(({ title, count }) => `${count === 1 ? 'A process' : `${count} processes`} of ${title}`),
+    ...at.busyTerminals.map((title) => `Terminal: ${title}`),
+  ]
   if (names.length === 0) return null
   const more = names.length > namedMax ? [`and ${names.length - namedMax} more`] : []
   return {
@@ -23,7 +26,7 @@ export function staysWithoutWindows(at: {
   platform: NodeJS.Platform
   tray: boolean
   lastWindow: 'auto' | 'quit' | 'stay'
-  attention: Pick<Attention, 'running' | 'busyTerminals'>
+  attention: Pick<Attention, 'running' | 'processes' | 'busyTerminals'>
 }): boolean {
   if (at.platform === 'darwin') return at.lastWindow !== 'quit'
   if (!at.tray || at.lastWindow === 'quit') return false

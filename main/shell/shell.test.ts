@@ -198,6 +198,7 @@ test('S-120 the figures are computed from the lists, whatever order changes come
     id,
     indicator,
     runningSince,
+    execRunning: 0,
     workspace: '/w',
     title: id,
     titleSource: 'manual',
@@ -255,24 +256,27 @@ test('S-120 the figures are computed from the lists, whatever order changes come
 })
 
 const running = [{ id: 'a', title: 'Mend the tests' }]
+const idle = { running: [], processes: [], busyTerminals: [] }
 
 test('S-143 quitting asks only where something runs, and names it', () => {
-  expect(quitQuestion({ running: [], busyTerminals: [] })).toBeNull()
-  expect(quitQuestion({ running, busyTerminals: [] })).toEqual({
+  expect(quitQuestion(idle)).toBeNull()
+  expect(quitQuestion({ ...idle, running })).toEqual({
     message: 'Something is still running',
     detail: 'Mend the tests',
   })
   const many = Array.from({ length: 12 }, (_, index) => ({ id: `${index}`, title: `Session ${index}` }))
-  const question = quitQuestion({ running: many, busyTerminals: ['npm\u202E test'] })
+  const question = quitQuestion({ ...idle, running: many, busyTerminals: ['npm\u202E test'] })
   expect(question?.message).toBe('13 things are still running')
   expect(question?.detail.split('\n')).toHaveLength(11)
   expect(question?.detail).toContain('and 3 more')
-  expect(quitQuestion({ running: [], busyTerminals: ['npm\u202E test'] })?.detail).toBe('Terminal: npm\uFFFD test')
+  expect(quitQuestion({ ...idle, busyTerminals: ['npm\u202E test'] })?.detail).toBe('Terminal: npm\uFFFD test')
+  expect(quitQuestion({ ...idle, processes: [{ title: 'Mend the tests', count: 2 }] })?.detail).toBe(
+    '2 processes of Mend the tests',
+  )
 })
 
 test('S-144 without windows it stays on macOS, and elsewhere in the tray while something runs or the person says so', () => {
-  const idle = { running: [], busyTerminals: [] }
-  const busy = { running, busyTerminals: [] }
+  const busy = { ...idle, running }
   const at = { platform: 'linux', tray: true, lastWindow: 'auto', attention: idle } as const
   expect(staysWithoutWindows(at)).toBe(false)
   expect(staysWithoutWindows({ ...at, attention: busy })).toBe(true)

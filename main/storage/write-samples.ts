@@ -63,6 +63,7 @@ export function sampleWrite(header: SessionHeader, set: Partial<SessionWrite> = 
     model: header.model,
     indicator: 'none',
     runningSince: null,
+    execRunning: 0,
     pinnedAt: header.pinnedAt,
     archivedAt: header.archivedAt,
     preview: '',

@@ -25,6 +25,7 @@ import {
   TurnStatus,
   Usage,
 } from './session.ts'
+import { Update } from './update.ts'
 
 const stored = { seq: z.number().int().positive(), at: Time }
 const inTurn = { ...stored, turnId: Id }
@@ -247,5 +248,6 @@ export const WorkbenchEvent = z.discriminatedUnion('type', [
     freeDisk: z.number().nullable(),
     banner: z.string().nullable(),
   }),
+  z.object({ type: z.literal('update.changed'), update: Update }),
 ])
 export type WorkbenchEvent = z.infer<typeof WorkbenchEvent>

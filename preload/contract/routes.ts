@@ -11,6 +11,7 @@ import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
 import { listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
 import { ApprovalMode, Entry, FollowUp, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
 import { Settings } from './settings.ts'
+import { Update } from './update.ts'
 
 /** Every refusal is this one typed error; `data` is the body people and scripts read. */
 const route = oc.errors({ LATHE: { data: ErrorBody } })
@@ -179,6 +180,11 @@ export const contract = {
     reveal: route.input(z.object({ path: Path })).output(done),
     openExternal: route.input(z.object({ url: z.string().max(8_192) })).output(done),
     chooseFolder: route.output(z.object({ path: z.string().nullable() })),
+    update: route.output(Update),
+    /** Looks for a newer version now and downloads it; answers what is known after that. */
+    lookForUpdate: route.output(Update),
+    /** Throws `turn.busy` for `now` while something runs. */
+    installUpdate: route.input(z.object({ ...act, when: z.enum(['now', 'quit']) })).output(done),
   },
   streams: {
     /** Credit: how many frames of `stream` the client has taken in all. */

@@ -315,6 +315,8 @@ export const Entry = z.object({
   indicator: Indicator,
   /** Start of the unsettled turn, for the running clock. */
   runningSince: Time.nullable(),
+  /** How many of its exec sessions still run, whatever the indicator. */
+  execRunning: z.number().int(),
   pinnedAt: Time.nullable(),
   archivedAt: Time.nullable(),
   preview: z.string(),

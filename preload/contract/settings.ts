@@ -26,6 +26,8 @@ export const Settings = z.object({
   'app.lastWindow': z.enum(['auto', 'quit', 'stay']),
   /** The machine does not fall asleep by itself while a turn runs (desktop). */
   'app.keepAwake': z.boolean(),
+  /** Whether newer versions are looked for (desktop); null until the person was asked (Z-231). */
+  'updates.check': z.boolean().nullable(),
   'app.theme': z.enum(['system', 'light', 'dark', 'contrast']),
   'app.zoom': z.number().min(50).max(300),
   keys: z.record(z.string(), z.string().nullable()),
@@ -55,6 +57,7 @@ export const defaultSettings: Settings = {
   'notifications.preview': false,
   'app.lastWindow': 'auto',
   'app.keepAwake': false,
+  'updates.check': null,
   'app.theme': 'system',
   'app.zoom': 100,
   keys: {},

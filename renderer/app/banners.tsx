@@ -1,17 +1,21 @@
 /** Lines across the window for what concerns all of it: the connection, storage, the configuration. */
-import { CircleAlert, HardDrive, Unplug } from 'lucide-react'
+import { CircleAlert, CircleArrowUp, HardDrive, Unplug } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showDialog } from '../state/window-store.ts'
-import { useWorkbench } from '../state/workbench-store.ts'
+import { changeSettings, installUpdate, useSetting, useSomethingRuns, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Duration } from '../ui/duration.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { attempt } from './attempt.ts'
 
 /** A short loss is not worth a word: it is over before it was read. */
 const lostSaidAfterMs = 1_000
+
+const grounds = { needs: 'bg-needs-soft', failed: 'bg-failed-soft', plain: 'bg-panel' }
+const inks = { needs: 'text-needs', failed: 'text-failed', plain: 'text-muted' }
 
 function Banner({
   tone,
@@ -19,7 +23,7 @@ function Banner({
   children,
   action,
 }: {
-  tone: 'needs' | 'failed'
+  tone: 'needs' | 'failed' | 'plain'
   icon: ReactNode
   children: ReactNode
   action?: ReactNode
@@ -29,10 +33,10 @@ function Banner({
       role="status"
       className={classNames(
         'flex min-h-32 shrink-0 items-center gap-8 border-b border-line px-12 py-4 text-12',
-        tone === 'failed' ? 'bg-failed-soft' : 'bg-needs-soft',
+        grounds[tone],
       )}
     >
-      <span className={classNames('shrink-0', tone === 'failed' ? 'text-failed' : 'text-needs')}>{icon}</span>
+      <span className={classNames('shrink-0', inks[tone])}>{icon}</span>
       <span className="min-w-0 grow text-ink">{children}</span>
       {action}
     </div>
@@ -47,6 +51,7 @@ export function Banners() {
       <ConnectionBanner />
       <StorageBanner />
       <HostBanner />
+      <UpdateBanner />
     </>
   )
 }
@@ -115,6 +120,66 @@ function HostBanner() {
       }
     >
       {shownText(text)}
+    </Banner>
+  )
+}
+
+/** Asks once whether to look for newer versions (Z-231), and offers one that is ready; never in the way of anything. */
+function UpdateBanner() {
+  const update = useWorkbench((state) => state.update)
+  const wanted = useSetting('updates.check')
+  const runs = useSomethingRuns()
+  const [later, setLater] = useState<string | null>(null)
+  if (update.state === 'none') return null
+  if (update.state === 'ready' && !update.atQuit && later !== update.version)
+    return (
+      <Banner
+        tone="plain"
+        icon={<CircleArrowUp {...icon} />}
+        action={
+          <span className="flex shrink-0 gap-8">
+            <Button size="small" variant="ghost" onClick={() => setLater(update.version)}>
+              Later
+            </Button>
+            <Button size="small" onClick={() => void attempt('Could not plan the update', () => installUpdate('quit'))}>
+              When I quit
+            </Button>
+            {!runs && (
+              <Button
+                size="small"
+                variant="primary"
+                onClick={() => void attempt('Could not update', () => installUpdate('now'))}
+              >
+                Restart to update
+              </Button>
+            )}
+          </span>
+        }
+      >
+        Lathe {shownText(update.version ?? '')} is ready to install.
+        {runs && <span className="text-muted"> It can restart once nothing runs.</span>}
+      </Banner>
+    )
+  if (wanted !== null) return null
+  const answer = (yes: boolean) =>
+    void attempt('Could not change the setting', () => changeSettings({ 'updates.check': yes }))
+  return (
+    <Banner
+      tone="plain"
+      icon={<CircleArrowUp {...icon} />}
+      action={
+        <span className="flex shrink-0 gap-8">
+          <Button size="small" variant="ghost" onClick={() => answer(false)}>
+            No
+          </Button>
+          <Button size="small" onClick={() => answer(true)}>
+            Look for updates
+          </Button>
+        </span>
+      }
+    >
+      Look for a newer Lathe once a day?{' '}
+      <span className="text-muted">Only its version and your platform are sent; you decide when to install.</span>
     </Banner>
   )
 }

@@ -16,6 +16,7 @@ const entry = (id: string, more: Partial<Entry> = {}): Entry => ({
   model: null,
   indicator: 'none',
   runningSince: null,
+  execRunning: 0,
   pinnedAt: null,
   archivedAt: null,
   preview: '',

@@ -82,6 +82,7 @@ test('S-120 the title counts what calls for a person and names the session on sc
     model: null,
     indicator: 'needs_you',
     runningSince: null,
+    execRunning: 0,
     pinnedAt: null,
     archivedAt: null,
     preview: '',

@@ -13,6 +13,7 @@ const entry = (id: string, workspace: string, updatedAt: number, more: Partial<E
   model: null,
   indicator: 'none',
   runningSince: null,
+  execRunning: 0,
   pinnedAt: null,
   archivedAt: null,
   preview: '',

@@ -1,4 +1,4 @@
-import { Pin } from 'lucide-react'
+import { Pin, SquareTerminal } from 'lucide-react'
 import type { Entry, Indicator } from '../../preload/contract/session.ts'
 import { Badge, type Tone } from '../ui/badge.tsx'
 import { Duration } from '../ui/duration.tsx'
@@ -33,6 +33,10 @@ const tones: Partial<Record<Indicator, Tone>> = {
   waiting: 'neutral',
 }
 
+function processesRunning(count: number): string {
+  return count === 1 ? 'A process is still running' : `${count} processes are still running`
+}
+
 /** The mark before a title. Its words stand at the other end of the row, so it is silent itself. */
 export function IndicatorMark({ indicator }: { indicator: Indicator }) {
   return indicator === 'none' ? <span className="w-12 shrink-0" /> : <StatusDot status={marks[indicator]} label="" />
@@ -40,11 +44,20 @@ export function IndicatorMark({ indicator }: { indicator: Indicator }) {
 
 /** The end of a row: the indicator in words, a running clock, or the time of the last change (S-48). */
 export function IndicatorText({ entry }: { entry: Entry }) {
-  const { indicator, runningSince, pinnedAt, updatedAt } = entry
+  const { indicator, runningSince, execRunning, pinnedAt, updatedAt } = entry
   const tone = tones[indicator]
   return (
     <span className="flex shrink-0 items-center gap-6 text-11 text-faint">
       {pinnedAt !== null && <Pin size={11} strokeWidth={1.75} role="img" aria-label="Pinned" className="text-faint" />}
+      {execRunning > 0 && (
+        <SquareTerminal
+          size={11}
+          strokeWidth={1.75}
+          role="img"
+          aria-label={processesRunning(execRunning)}
+          className="text-running"
+        />
+      )}
       {tone ? (
         <Badge tone={tone}>{indicatorWords[indicator]}</Badge>
       ) : indicator === 'running' && runningSince !== null ? (

@@ -15,6 +15,7 @@ const entry = (id: string, more: Partial<Entry> = {}): Entry => ({
   model: null,
   indicator: 'none',
   runningSince: null,
+  execRunning: 0,
   pinnedAt: null,
   archivedAt: null,
   preview: '',
@@ -30,7 +31,7 @@ function fakeHost(pages: Entry[][]) {
   let frame: (event: WorkbenchEvent) => void = () => {}
   const nothing = () => Promise.resolve([])
   const client = {
-    host: { watch: () => Promise.resolve([]), info: () => Promise.resolve({}) },
+    host: { watch: () => Promise.resolve([]), info: () => Promise.resolve({}), update: () => Promise.resolve({}) },
     settings: { get: () => Promise.resolve(useWorkbench.getState().settings) },
     workspaces: { list: nothing },
     approvals: { rules: nothing },

@@ -11,6 +11,7 @@ import type { Rule } from '../../preload/contract/items.ts'
 import type { HostInfo, ProviderEntry } from '../../preload/contract/routes.ts'
 import type { Entry, Indicator } from '../../preload/contract/session.ts'
 import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
+import { noUpdate, type Update } from '../../preload/contract/update.ts'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { act, type Client, failure, type Link, type LinkState } from './link.ts'
 
@@ -22,6 +23,7 @@ interface WorkbenchState {
   lostAt: number | null
   info: HostInfo | null
   host: Extract<WorkbenchEvent, { type: 'host.changed' }> | null
+  update: Update
   /** The same map all along, filled in place; `entriesRev` rises with every change of it. */
   entries: Map<string, Entry>
   entriesRev: number
@@ -43,6 +45,7 @@ const initial: WorkbenchState = {
   lostAt: null,
   info: null,
   host: null,
+  update: noUpdate,
   entries: new Map(),
   entriesRev: 0,
   entriesLoading: 'loading',
@@ -98,6 +101,9 @@ export function applyWorkbenchEvent(event: WorkbenchEvent): void {
     case 'host.changed':
       setState({ host: event })
       return
+    case 'update.changed':
+      setState({ update: event.update })
+      return
     case 'files.changed': {
       const rev = (state.filesChanged.get(event.workspace)?.rev ?? 0) + 1
       setState({ filesChanged: new Map(state.filesChanged).set(event.workspace, { rev, paths: event.paths }) })
@@ -118,6 +124,7 @@ async function loadLists(from: Client): Promise<void> {
     put(Promise.all([from.host.info(), from.workspaces.list().catch(() => null)]), ([info, list]) =>
       setState({ info, ...(list && { workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) }) }),
     ),
+    put(from.host.update(), (update) => setState({ update })),
     put(from.settings.get(), (settings) => setState({ settings })),
     put(from.approvals.rules(), (rules) => setState({ rules })),
     put(from.terminals.list(), (list) => setState({ terminals: list.sort((a, b) => (a.id < b.id ? -1 : 1)) })),
@@ -212,6 +219,16 @@ export async function changeSettings(settings: Partial<Settings>): Promise<void>
   setState({ settings: await client.settings.set({ ...act(), settings }) })
 }
 
+/** Looks for a newer version of Lathe; what is found shows through `update.changed`. */
+export async function lookForUpdate(): Promise<void> {
+  if (client) setState({ update: await client.host.lookForUpdate() })
+}
+
+/** Throws `turn.busy` for `now` while something runs. */
+export async function installUpdate(when: 'now' | 'quit'): Promise<void> {
+  await client?.host.installUpdate({ ...act(), when })
+}
+
 export function useEntry(id: string | null): Entry | undefined {
   return useWorkbench((state) => (id === null ? undefined : state.entries.get(id)))
 }
@@ -227,6 +244,12 @@ function entryList({ entries, entriesRev }: WorkbenchState = getState()): readon
 
 export function useEntries(): readonly Entry[] {
   return useWorkbench(entryList)
+}
+
+/** Whether leaving now would stop anything. */
+export function useSomethingRuns(): boolean {
+  const inTerminal = useWorkbench(({ terminals }) => terminals.some(({ busy, state }) => busy && state === 'running'))
+  return useEntries().some(({ runningSince, execRunning }) => runningSince !== null || execRunning > 0) || inTerminal
 }
 
 export function useSetting<Key extends keyof Settings>(key: Key): Settings[Key] {

@@ -3,6 +3,7 @@ import { LatheError } from '../../../preload/contract/errors.ts'
 import { attachmentBytesMax } from '../../../preload/contract/limits.ts'
 import type { Attachment, Item } from '../../../preload/contract/items.ts'
 import type { ProviderEntry } from '../../../preload/contract/routes.ts'
+import { noUpdate } from '../../../preload/contract/update.ts'
 import type { ProviderState } from '../../models/models.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
@@ -23,6 +24,10 @@ export function workbenchAnswers(
       reveal: async ({ path }) => (await desktop(services).reveal(path), ok),
       openExternal: async ({ url }) => (await desktop(services).openExternal(url), ok),
       chooseFolder: async () => ({ path: await desktop(services).chooseFolder() }),
+      // The desktop application answers these itself, whoever owns the workbench.
+      update: async () => noUpdate,
+      lookForUpdate: async () => notHere(),
+      installUpdate: async () => notHere(),
     },
     settings: {
       get: async () => services.shownSettings(),
@@ -132,8 +137,11 @@ async function* beginningWith<T>(first: T, rest: AsyncIterable<T>): AsyncGenerat
 }
 
 function desktop(services: Services) {
-  if (!services.desktop) throw new LatheError('host.not_here', 'Only the desktop app can do this.')
-  return services.desktop
+  return services.desktop ?? notHere()
+}
+
+function notHere(): never {
+  throw new LatheError('host.not_here', 'Only the desktop app can do this.')
 }
 
 /** The attachment of this session with that body; null where it has none (S-117). */

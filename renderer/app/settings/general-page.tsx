@@ -1,11 +1,15 @@
 import { useState } from 'react'
 import type { ApprovalMode } from '../../../preload/contract/session.ts'
+import type { Update } from '../../../preload/contract/update.ts'
 import { modelLabel } from '../../models/model-label.ts'
 import { showDialog } from '../../state/window-store.ts'
-import { useSetting, useWorkbench } from '../../state/workbench-store.ts'
+import { lookForUpdate, useSetting, useWorkbench } from '../../state/workbench-store.ts'
+import { shownText } from '../../transcript/shown-text.ts'
 import { Button } from '../../ui/button.tsx'
+import { Switch } from '../../ui/switch.tsx'
 import { TextField } from '../../ui/text-field.tsx'
 import { approvalModes } from '../approval-modes.ts'
+import { attempt } from '../attempt.ts'
 import { NumberRow, Row, Section, SelectRow, SwitchRow, useChange } from './setting-row.tsx'
 
 export function GeneralPage() {
@@ -94,8 +98,62 @@ export function GeneralPage() {
           detail="In the desktop app. Closing the lid still puts it to sleep; the turn goes on afterwards."
         />
       </Section>
+      <UpdatesSection />
     </>
   )
+}
+
+/** Where this build has a place to ask; the web host and packages of a system are renewed elsewhere. */
+function UpdatesSection() {
+  const update = useWorkbench((state) => state.update)
+  const wanted = useSetting('updates.check')
+  const { error, change } = useChange()
+  if (update.state === 'none') return null
+  const looks = update.state === 'checking' || update.state === 'downloading'
+  return (
+    <Section title="Updates">
+      <Row
+        label="Look for a newer version once a day"
+        detail="Sends Lathe’s version and your platform, nothing else. It is installed only when you say so."
+        error={error}
+      >
+        <Switch
+          label="Look for a newer version once a day"
+          checked={wanted === true}
+          onChange={(next) => change({ 'updates.check': next })}
+        />
+      </Row>
+      <Row label={updateText(update)} error={update.problem === null ? undefined : shownText(update.problem)}>
+        <Button
+          disabled={update.state === 'ready'}
+          busy={looks}
+          onClick={() => void attempt('Could not look for updates', lookForUpdate)}
+        >
+          Look now
+        </Button>
+      </Row>
+      {update.notes !== null && (
+        <p className="py-8 text-12 whitespace-pre-wrap text-muted">{shownText(update.notes)}</p>
+      )}
+    </Section>
+  )
+}
+
+function updateText({ state, version, percent, atQuit }: Update): string {
+  switch (state) {
+    case 'checking':
+      return 'Looking for a newer version'
+    case 'downloading':
+      return `Downloading Lathe ${shownText(version ?? '')}, ${percent ?? 0} %`
+    case 'ready':
+      return `Lathe ${shownText(version ?? '')} is ready${atQuit ? ' and is installed when you quit' : ''}`
+    case 'current':
+      return 'This is the newest version'
+    case 'failed':
+      return 'The last look failed'
+    default:
+      return 'Not looked for yet'
+  }
 }
 
 function DefaultModel() {

@@ -1,0 +1,66 @@
+/** What only the desktop application can answer, over a workbench that may be in another process. */
+import type { WorkbenchEvent } from '../../preload/contract/events.ts'
+import type { Update } from '../../preload/contract/update.ts'
+import { Broadcast } from '../platform/broadcast.ts'
+import type { Desktop } from '../transport/answers/services.ts'
+import type { Handlers } from '../transport/handlers.ts'
+import type { Updates } from './updates.ts'
+
+const ok = { ok: true } as const
+
+/** The update as windows are told of it, from now on. */
+export class UpdateNews {
+  private readonly news = new Broadcast<WorkbenchEvent>(() => 'update')
+
+  tell(update: Update): void {
+    this.news.send({ type: 'update.changed', update })
+  }
+
+  /** What the workbench tells, and the update where it changes; ends with the workbench's stream. */
+  async *among(told: AsyncIterable<WorkbenchEvent>): AsyncGenerator<WorkbenchEvent> {
+    const ending = new AbortController()
+    const sources = [told, this.news.read(ending.signal)].map((source) => source[Symbol.asyncIterator]())
+    const next = sources.map((source, at) => taken(source, at))
+    try {
+      for (;;) {
+        const { at, result } = await Promise.race(next)
+        if (result.done) return
+        next[at] = taken(sources[at]!, at)
+        yield result.value
+      }
+    } finally {
+      ending.abort()
+      await sources[0]!.return?.()
+    }
+  }
+}
+
+async function taken<T>(source: AsyncIterator<T>, at: number): Promise<{ at: number; result: IteratorResult<T> }> {
+  return { at, result: await source.next() }
+}
+
+/** `handlers` with this application's own answers in place of the owner's; `owns()` where the workbench is in this process. */
+export function withOwnAnswers(
+  handlers: Handlers,
+  own: { desktop: Desktop; updates: Updates; news: UpdateNews; owns(): boolean },
+): Handlers {
+  const { desktop, updates, news, owns } = own
+  const host: Handlers['host'] = {
+    watch: (input, client) => news.among(handlers.host.watch(input, client)),
+    info: async (input, client) => {
+      const info = await handlers.host.info(input, client)
+      const capabilities = owns()
+        ? info.capabilities
+        : (['open_folder_dialog', 'reveal', 'open_external', 'windows'] as const)
+      const canUpdate = updates.state().state !== 'none'
+      return { ...info, kind: 'desktop', capabilities: [...capabilities, ...(canUpdate ? (['updates'] as const) : [])] }
+    },
+    reveal: async ({ path }) => (await desktop.reveal(path), ok),
+    openExternal: async ({ url }) => (await desktop.openExternal(url), ok),
+    chooseFolder: async () => ({ path: await desktop.chooseFolder() }),
+    update: async () => updates.state(),
+    lookForUpdate: () => updates.look(),
+    installUpdate: async ({ when }) => (updates.install(when), ok),
+  }
+  return new Proxy(handlers, { get: (all, name: keyof Handlers) => (name === 'host' ? host : all[name]) })
+}

@@ -1,0 +1,13 @@
+/**
+ * `LATHE_UPDATE_FEED=https://…` at packaging names the folder that holds `latest*.yml` and the files of a release. Without
+ * it the application looks for no updates at all (Z-227).
+ */
+
+/** What electron-builder is told; nothing where no feed is named. Throws where it is not an https address. */
+export function feedArguments(address: string | undefined): string[] {
+  if (address === undefined || address === '') return []
+  const url = URL.parse(address)
+  if (url?.protocol !== 'https:' || url.username !== '' || url.search !== '' || url.hash !== '')
+    throw new Error('LATHE_UPDATE_FEED is to be an https address of a folder.')
+  return ['-c.publish.provider=generic', `-c.publish.url=${url.href}`]
+}
