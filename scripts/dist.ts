@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { buildParts } from './build.ts'
 import { writeLicences } from './licences.ts'
 import { root, runStep } from './steps.ts'
-import { feedArguments } from './update-feed.ts'
+import { packagerArguments } from './packager-arguments.ts'
 
 await rm(join(root, 'out'), { recursive: true, force: true })
 await buildParts()
@@ -12,11 +12,7 @@ await writeLicences()
 const packaged = await runStep({
   name: 'package',
   script: 'node_modules/electron-builder/cli.js',
-  args: [
-    ...['--config', 'electron-builder.yml', '--publish', 'never'],
-    ...feedArguments(process.env['LATHE_UPDATE_FEED']),
-    ...process.argv.slice(2),
-  ],
+  args: [...packagerArguments(process.env['LATHE_UPDATE_FEED']), ...process.argv.slice(2)],
   limit: 60 * 60_000,
 })
 process.exitCode = packaged ? 0 : 1

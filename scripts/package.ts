@@ -10,7 +10,7 @@ import { writeLicences } from './licences.ts'
 import { checkPackage } from './package-check.ts'
 import { writeStandInDistribution } from './stand-in-distribution.ts'
 import { root, runStep } from './steps.ts'
-import { feedArguments } from './update-feed.ts'
+import { packagerArguments } from './packager-arguments.ts'
 
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
@@ -40,10 +40,7 @@ const distribution = isReal ? real : await writeStandInDistribution(join(root, '
 const packaged = await runStep({
   name: 'package',
   script: 'node_modules/electron-builder/cli.js',
-  args: [
-    ...['--config', 'electron-builder.yml', '--publish', 'never', '--dir', `-c.electronDist=${distribution}`],
-    ...feedArguments(process.env['LATHE_UPDATE_FEED']),
-  ],
+  args: [...packagerArguments(process.env['LATHE_UPDATE_FEED']), '--dir', `-c.electronDist=${distribution}`],
 })
 if (!packaged) process.exit(1)
 if (process.platform === 'linux') {

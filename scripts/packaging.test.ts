@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { external } from '../vite.main.config.ts'
 import { isForeign } from './package-check.ts'
-import { feedArguments } from './update-feed.ts'
+import { packagerArguments } from './packager-arguments.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const require = createRequire(import.meta.url)
@@ -101,12 +101,13 @@ test('the icons exist in every format and none is too big to keep in the reposit
 })
 
 test('Z-227 a release looks for updates where it was told to over https, and otherwise nowhere', () => {
-  expect(feedArguments(undefined)).toEqual([])
-  expect(feedArguments('')).toEqual([])
-  expect(feedArguments('https://updates.example/lathe')).toEqual([
+  expect(packagerArguments(undefined).join(' ')).not.toContain('publish.')
+  expect(packagerArguments('')).toEqual(packagerArguments(undefined))
+  expect(packagerArguments('https://updates.example/lathe')).toEqual([
+    ...packagerArguments(undefined),
     '-c.publish.provider=generic',
     '-c.publish.url=https://updates.example/lathe',
   ])
   for (const address of ['http://updates.example', 'updates.example', 'https://a@updates.example', 'https://x/?y'])
-    expect(() => feedArguments(address)).toThrow('https')
+    expect(() => packagerArguments(address)).toThrow('https')
 })
