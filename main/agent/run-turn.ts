@@ -65,7 +65,7 @@ export async function runTurn(input: TurnInput): Promise<void> {
   for (let step = 1; ; step++) {
     const last = step > input.maxSteps
     const stepId = port.newId()
-    // Both in one transaction: each one more would be paid for at every step.
+    // In one transaction with the ends of the calls before: each one more would be paid for at every step.
     const [boundary] = await Promise.all([
       port.report({ type: 'boundary' }),
       port.report({ type: 'stepStarted', stepId, step, model: input.model.name }),
@@ -80,27 +80,29 @@ export async function runTurn(input: TurnInput): Promise<void> {
       tally,
       left,
     })
-    const ended = port.report({
-      type: 'stepEnded',
-      stepId,
-      finish: reply.finish === 'paused' ? 'stop' : reply.finish,
-      usage: tally.stepUsage,
-      turn: tally.usage,
-      context: tally.context,
-      firstTokenMs: tally.firstTokenMs,
-      streamedMs: tally.streamedMs,
-      servedBy: tally.servedBy,
-    })
+    const ended = port.report(
+      {
+        type: 'stepEnded',
+        stepId,
+        finish: reply.finish === 'paused' ? 'stop' : reply.finish,
+        usage: tally.stepUsage,
+        turn: tally.usage,
+        context: tally.context,
+        firstTokenMs: tally.firstTokenMs,
+        streamedMs: tally.streamedMs,
+        servedBy: tally.servedBy,
+      },
+      // Its calls follow. An answer that is complete is so even if the settle is lost (T-185).
+      reply.calls.length > 0 ? 'soon' : 'now',
+    )
     if (reply.text.trim() !== '') anyText = true
 
     if (reply.finish === 'aborted') {
-      await ended
       if (port.signal.aborted) return
       messages.push(...assistant(reply.parts.filter((part) => part.type === 'text')))
       continue
     }
     if (reply.error) {
-      await ended
       await port.report({ type: 'failed', error: failureOf(reply.error) })
       return
     }

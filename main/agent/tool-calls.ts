@@ -21,7 +21,7 @@ import {
   type ToolProgress,
   type ToolResult,
 } from '../tools/tool.ts'
-import type { ToolEnd } from './reports.ts'
+import type { Report, ToolEnd } from './reports.ts'
 import type { TurnPort } from './turn-port.ts'
 
 /** A call as the model made it; `invalid` where its arguments were no object (M-63). */
@@ -57,7 +57,10 @@ type Prepared = {
   ticket: Promise<Awaited<ReturnType<TurnPort['ticket']>>>
 }
 
-/** Proposes every call, then runs them. Resolves with the results in call order; each is durable when it resolves. */
+/**
+ * Proposes every call, then runs them. Resolves with the results in call order. Each end is reported by then, but durable
+ * only with what is reported next: the step's boundary, before the request that carries it (T-38).
+ */
 export async function runCalls(calls: readonly ModelCall[], input: CallsInput): Promise<ToolResultPart[]> {
   const prepared = calls.map((call) => prepare(call, input))
   const results: ToolResultPart[] = []
@@ -82,14 +85,8 @@ function prepare(call: ModelCall, { port, registry, redaction }: CallsInput): Pr
   const title = redaction.text(titleOf(tool, parsed, call)).slice(0, toolTitleCharsMax)
   // The ticket is asked for before anything is reported that could answer it.
   const ticket = port.ticket(itemId)
-  void port.report({
-    type: 'toolProposed',
-    itemId,
-    callId: call.callId,
-    name: call.name,
-    title,
-    args: redaction.value(call.args),
-  })
+  const args = redaction.value(call.args)
+  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, args }, 'soon')
   return { call, itemId, tool, input: parsed, fault, title, ticket }
 }
 
@@ -229,7 +226,7 @@ async function end(
     ...change,
     turnId: port.turnId,
   }))
-  const recorded = await port.report({
+  const report: Report = {
     type: 'toolEnded',
     itemId: one.itemId,
     end: {
@@ -243,9 +240,10 @@ async function end(
       ...(result.toldEndOf === undefined ? {} : { toldEndOf: result.toldEndOf }),
     },
     changes,
-  })
+  }
+  if (!result.recorded) void port.report(report, 'soon')
   // An answer would mean that the report came too late to be recorded.
-  if (recorded === null && state !== 'cancelled') result.recorded?.()
+  else if ((await port.report(report)) === null && state !== 'cancelled') result.recorded()
   const image = result.view?.image
   const data = image && (await blobs.get(image.hash).catch(() => null))
   return {

@@ -11,6 +11,7 @@ import type { Rule } from '../../preload/contract/items.ts'
 import type { Entry, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { Report, ReportAnswer } from '../agent/reports.ts'
+import type { ReportWhen } from '../agent/turn-port.ts'
 import type { Storage } from '../storage/storage.ts'
 import { decide } from '../turns/decide.ts'
 import type { Decision } from '../turns/decision.ts'
@@ -136,8 +137,8 @@ export class SessionActor {
   }
 
   /** A report whose answer, or durability, the worker waits for. */
-  report(turnId: string, report: Report): Promise<ReportAnswer> {
-    return this.post({ kind: 'report', turnId, report }) as Promise<ReportAnswer>
+  report(turnId: string, report: Report, when?: ReportWhen): Promise<ReportAnswer> {
+    return this.post({ kind: 'report', turnId, report }, when) as Promise<ReportAnswer>
   }
 
   /** A delta: joined with its like and decided at most once in 16 ms, unless something else comes after it (T-50). */
@@ -153,11 +154,7 @@ export class SessionActor {
     this.heldChars += report.add.length
     if (this.heldChars * 2 > heldDeltaBytesMax)
       this.giveUp(new LatheError('storage.failed', 'The answer could not be saved as fast as it came.'))
-    this.flushTimer ??= setTimeout(() => {
-      this.flushTimer = null
-      this.due = true
-      void this.pump()
-    }, deltaIntervalMs)
+    this.flushSoon()
   }
 
   /** Hears of every durable change (null) and every passing frame. */
@@ -198,15 +195,26 @@ export class SessionActor {
     }
   }
 
-  private post(input: Input): Promise<unknown> {
+  private flushSoon(): void {
+    this.flushTimer ??= setTimeout(() => {
+      this.flushTimer = null
+      this.due = true
+      void this.pump()
+    }, deltaIntervalMs)
+  }
+
+  private post(input: Input, when: ReportWhen = 'now'): Promise<unknown> {
     const promise = new Promise((resolve, reject) =>
       this.mailbox.push({ input, at: this.ports.now(), resolve, reject }),
     )
     // What streams from here on comes after it.
     this.growing.clear()
-    this.due = true
-    // What is posted in one go, as a step's end with the calls it asked for, is one transaction.
-    queueMicrotask(() => void this.pump())
+    if (when === 'soon') this.flushSoon()
+    else {
+      this.due = true
+      // What is posted in one go, as a step's end with the calls it asked for, is one transaction.
+      queueMicrotask(() => void this.pump())
+    }
     return promise
   }
 

@@ -124,7 +124,7 @@ function portOf(actor: SessionActor, handle: TurnHandle, now: () => number): Tur
     turnId,
     sessionId: actor.id,
     signal: controller.signal,
-    report: (report) => actor.report(turnId, report).catch(() => ({ steers: [], ended: true })),
+    report: (report, when) => actor.report(turnId, report, when).catch(() => ({ steers: [], ended: true })),
     stream: (report) => actor.stream(turnId, report),
     ticket: (ticket) => handle.ticket(ticket),
     requestSignal: () => handle.requestSignal(),

@@ -284,7 +284,7 @@ test(
   'T-1 T-2 T-3 T-9 T-10 T-35 T-41 T-53 T-54 T-182 T-201 S-16 any order of commands, reports, kills and failing disks keeps the invariants',
   () => {
     fc.assert(
-      fc.property(fc.array(event, { minLength: 1, maxLength: 60 }), (events) => {
+      fc.property(fc.array(event, { minLength: 1, maxLength: 60, size: 'max' }), (events) => {
         const world = new World()
         const firstTimes = new Map<string, number>()
         for (const each of events) {
