@@ -326,9 +326,9 @@ export class SessionActor {
     if (effect.do === 'release')
       for (const handle of this.handles.values()) handle.release(effect.ticket, effect.answer)
     else if (effect.do === 'drain') {
-      this.handles
-        .get(effect.turnId)
-        ?.after('drain', effect.ms, () => void this.report(effect.turnId, { type: 'drainExpired' }))
+      const handle = this.handles.get(effect.turnId)
+      handle?.clear('drain')
+      handle?.after('drain', effect.ms, () => void this.report(effect.turnId, { type: 'drainExpired' }))
     } else if (effect.do === 'expire') {
       const { questionId } = effect
       this.handle?.clear(questionId)

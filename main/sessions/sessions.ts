@@ -5,7 +5,7 @@ import { newId } from '../../preload/contract/ids.ts'
 import type { Attachment, Rule } from '../../preload/contract/items.ts'
 import { idleActorsMax } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
-import type { ApprovalMode, Entry, SessionView, TurnSource } from '../../preload/contract/session.ts'
+import type { ApprovalMode, Entry, SessionView, Turn, TurnSource } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { distinctNames } from '../files/attachment-type.ts'
 import { clipItem } from '../storage/clip.ts'
@@ -247,6 +247,7 @@ export class Sessions {
   /** Goes on after an unfinished end, with a fixed instruction (T-181). */
   continue(id: string, requestId: string, turnId: string, attendance: Attendance): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
+      await this.turnRow(actor, turnId)
       await checkPlace(actor.peek().view.header.workspace, this.ports.storage.dataFolder)
       const message = this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
       return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
@@ -412,10 +413,18 @@ export class Sessions {
   }
 
   private async userItem(actor: SessionActor, turnId: string) {
-    const row = actor.peek().view.turns.find((turn) => turn.id === turnId)
-    const item = row ? await this.ports.storage.item(actor.id, row.userItemId) : null
-    if (item?.kind !== 'user') throw new LatheError('request.invalid', 'That turn is not one of this session.')
+    const { userItemId } = await this.turnRow(actor, turnId)
+    const item = await this.ports.storage.item(actor.id, userItemId)
+    if (item?.kind !== 'user') throw new LatheError('request.invalid', 'What began that turn is no longer there.')
     return item
+  }
+
+  /** The row of a turn, which may be older than what memory holds. */
+  private async turnRow(actor: SessionActor, turnId: string): Promise<Turn> {
+    const row =
+      actor.published.turns.find((turn) => turn.id === turnId) ?? (await this.ports.storage.turn(actor.id, turnId))
+    if (!row) throw new LatheError('request.invalid', 'That turn is not one of this session.')
+    return row
   }
 
   private async load(id: string): Promise<SessionActor> {

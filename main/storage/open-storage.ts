@@ -156,6 +156,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       return body === null ? null : (await readItems(sessionId, [body]))[0]!
     },
 
+    turn: async (sessionId, turnId) => valueOf(await call('turn', sessionId, turnId)),
+
     async contextItems(sessionId) {
       const { items, turns } = await call('contextItems', sessionId)
       return { items: await readItems(sessionId, items), turns: await inPieces(turns, JSON.parse) }

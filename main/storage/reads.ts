@@ -262,6 +262,10 @@ export function openReads(db: Database) {
       return body('SELECT body FROM items WHERE session_id = ? AND id = ?', sessionId, itemId)
     },
 
+    turn(sessionId: string, turnId: string): string | null {
+      return body('SELECT body FROM turns WHERE session_id = ? AND id = ? AND rewound IS NULL', sessionId, turnId)
+    },
+
     contextItems(sessionId: string): { items: string[]; turns: string[] } {
       return {
         items: bodies('SELECT body FROM items WHERE session_id = ? AND contextual = 1 ORDER BY pos', sessionId),

@@ -141,6 +141,8 @@ export interface Storage {
     query: { before?: string; after?: string; around?: string; limit: number },
   ): Promise<ItemSlice>
   item(sessionId: string, itemId: string): Promise<Item | null>
+  /** The row of a turn of the active path, however old. */
+  turn(sessionId: string, turnId: string): Promise<Turn | null>
   /** Every item in the active path that may enter model context, whole, in order; `turns` with them. */
   contextItems(sessionId: string): Promise<{ items: Item[]; turns: Turn[] }>
   /** Where the session can be rewound to; null where no entry of its active path is called so. */

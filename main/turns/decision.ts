@@ -5,7 +5,7 @@
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { EventDraft, StoredEvent } from '../../preload/contract/events.ts'
 import type { Item, ItemOf, ItemPatch, Rule } from '../../preload/contract/items.ts'
-import type { SessionHeader, TurnStatus } from '../../preload/contract/session.ts'
+import type { SessionHeader, SessionView, TurnStatus } from '../../preload/contract/session.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { Effect, Environment, LiveTurn, SessionState } from './state.ts'
 
@@ -43,7 +43,9 @@ export class Decision {
     return this.environment.newId()
   }
 
-  emit(draft: EventDraft): void {
+  /** False where it would only say again what is known: then no event is made (T-52). */
+  emit(draft: EventDraft): boolean {
+    if (saysAgain(this.state.view, draft)) return false
     const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now }
     this.events.push(event)
     this.state = { ...this.state, stored: true, view: foldEvent(this.state.view, event) }
@@ -52,6 +54,7 @@ export class Decision {
         ? event.item
         : event.type === 'item.patch' && this.state.view.items.findLast((one) => one.id === event.itemId)
     if (item) this.items.set(item.id, item)
+    return true
   }
 
   effect(effect: Effect): void {
@@ -120,9 +123,7 @@ export class Decision {
 
   /** Emits the status line where it differs; called before the event that caused the difference (T-61). */
   status(): void {
-    const status = statusOf(this.turn)
-    if (JSON.stringify(status) === JSON.stringify(this.state.view.turn?.status ?? null)) return
-    this.emit({ type: 'turn.status', turnId: this.turn.id, status })
+    this.emit({ type: 'turn.status', turnId: this.turn.id, status: statusOf(this.turn) })
   }
 
   notice(level: 'info' | 'warning' | 'error', text: string): void {
@@ -131,6 +132,44 @@ export class Decision {
 }
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+/** Events that carry the whole value of what they name (T-52, T-61, T-88). */
+function saysAgain(view: SessionView, event: EventDraft): boolean {
+  const { header, turn } = view
+  const same = (held: unknown, told: unknown) => JSON.stringify(held) === JSON.stringify(told)
+  switch (event.type) {
+    case 'turn.status':
+      return same(turn?.status ?? null, event.status)
+    case 'steers.changed':
+      return same(turn?.steers, event.steers)
+    case 'usage.changed':
+      return same(
+        [turn?.usage, header.usage, header.context, turn?.rate],
+        [event.turn, event.session, event.context, event.rate],
+      )
+    case 'plan.changed':
+      return same(header.plan, event.plan)
+    case 'approval.queue':
+      return same(view.approvals, { head: event.head, depth: event.depth })
+    case 'question.queue':
+      return same(view.questions, { head: event.head, depth: event.depth })
+    case 'queue.changed':
+      return same(header.queue, { followUps: event.followUps, paused: event.paused, pausedBy: event.pausedBy })
+    case 'changes.changed':
+      return same(
+        view.changes.filter((file) => file.turnId === event.about),
+        event.files,
+      )
+    case 'exec.changed':
+      return same(view.execSessions, event.execSessions)
+    case 'notices.changed':
+      return same(header.notices, event.notices)
+    case 'session.recovery':
+      return same(header.recovery, event.recovery)
+    default:
+      return false
+  }
+}
 
 /** The one status line of a turn, highest priority first (T-60). */
 export function statusOf(turn: LiveTurn): TurnStatus | null {

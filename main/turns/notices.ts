@@ -34,8 +34,7 @@ export function nextExpiry(notices: readonly Notice[]): number | null {
 }
 
 function change(decision: Decision, notices: Notice[]): void {
-  if (JSON.stringify(notices) === JSON.stringify(decision.header.notices)) return
-  decision.emit({ type: 'notices.changed', notices })
+  if (!decision.emit({ type: 'notices.changed', notices })) return
   const next = nextExpiry(notices)
   if (next !== null) decision.effect({ do: 'noticesExpire', at: next })
 }

@@ -18,9 +18,7 @@ export function changeQueue(decision: Decision, patch: Partial<Queue>, cause: Ca
     queue.paused = null
     delete queue.pausedBy
   }
-  if (JSON.stringify(queue) === JSON.stringify(decision.header.queue)) return
-  decision.emit({ type: 'queue.changed', ...queue, cause })
-  decision.effect({ do: 'entry' })
+  if (decision.emit({ type: 'queue.changed', ...queue, cause })) decision.effect({ do: 'entry' })
 }
 
 export function addFollowUp(

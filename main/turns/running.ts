@@ -193,20 +193,14 @@ function emitUsage(
     rate: number | null
   },
 ): void {
-  const { view } = decision.state
-  const session = addUsage(decision.turn.usageBefore, report.turn)
-  const same =
-    JSON.stringify([view.turn?.usage, view.header.usage, view.header.context, view.turn?.rate]) ===
-    JSON.stringify([report.turn, session, report.context, report.rate])
-  if (!same)
-    decision.emit({
-      type: 'usage.changed',
-      turnId: decision.turn.id,
-      turn: report.turn,
-      session,
-      context: report.context,
-      rate: report.rate,
-    })
+  decision.emit({
+    type: 'usage.changed',
+    turnId: decision.turn.id,
+    turn: report.turn,
+    session: addUsage(decision.turn.usageBefore, report.turn),
+    context: report.context,
+    rate: report.rate,
+  })
 }
 
 function waitStatus(wait: NonNullable<Extract<Report, { type: 'wait' }>['wait']>) {

@@ -43,7 +43,7 @@ export function settle(decision: Decision, end: End): void {
   if (end.outcome === 'interrupted') pauseQueue(decision, 'recovery')
   resolveRecovery(decision, turnId)
   if (end.recovery) decision.emit({ type: 'session.recovery', recovery: end.recovery })
-  if (decision.state.view.turn?.status) decision.emit({ type: 'turn.status', turnId, status: null })
+  decision.emit({ type: 'turn.status', turnId, status: null })
   emitSettled(decision, end)
   decision.change({ turn: null })
   decision.effect({ do: 'settled', turnId })
@@ -74,8 +74,8 @@ function endOpenItems(decision: Decision, outcome: Outcome): void {
       decision.patch(item, { ...ended, state: outcome === 'interrupted' ? 'interrupted' : 'cancelled' })
     else decision.patch(item, { ...ended, status: 'partial' })
   }
-  if (decision.state.view.approvals.depth > 0) decision.emit({ type: 'approval.queue', head: null, depth: 0 })
-  if (decision.state.view.questions.depth > 0) emitQuestions(decision)
+  decision.emit({ type: 'approval.queue', head: null, depth: 0 })
+  emitQuestions(decision)
 }
 
 function markFinalText(decision: Decision): void {

@@ -25,7 +25,11 @@ export function stop(
     return { stopped: false, why: newest ? 'settled' : row ? 'not_current' : 'unknown' }
   }
   if (byPerson) hold(decision)
-  if (turn.phase === 'stopping') return { stopped: true, withdrawn: [] }
+  if (turn.phase === 'stopping') {
+    // A turn that yields may take its time, but not from a person who does not want to wait for it.
+    if (byPerson && turn.stop?.reason === 'yielded') decision.effect({ do: 'drain', turnId: turn.id, ms: drainMs })
+    return { stopped: true, withdrawn: [] }
+  }
   const neverRan = turn.phase === 'starting'
   decision.changeTurn({ phase: 'stopping', stop: { reason: command.reason, at: decision.now } })
   decision.effect({ do: 'abort', turnId: turn.id, reason: command.reason })
