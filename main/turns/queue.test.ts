@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { Driver, followUp } from './test-driver.ts'
+
+const queue = (driver: Driver) => driver.state.view.header.queue.followUps
+
+/** A driver with a running turn and these messages behind it. */
+function queued(...texts: string[]): Driver {
+  const driver = new Driver()
+  driver.running()
+  for (const text of texts) driver.submit(text, { whenBusy: 'queue' })
+  return driver
+}
+
+test('T-127 a follow-up has its text, model, time and revision; new ones go last, and the 51st is refused', () => {
+  const driver = queued()
+  driver.submit('first', { whenBusy: 'queue', model: 'lab/other' })
+  driver.command({ type: 'followUp.add', text: 'second', attachments: [] })
+  expect(queue(driver)).toEqual([
+    {
+      id: expect.any(String),
+      text: 'first',
+      attachments: [],
+      model: 'lab/other',
+      createdAt: expect.any(Number),
+      revision: 1,
+    },
+    { id: expect.any(String), text: 'second', attachments: [], createdAt: expect.any(Number), revision: 1 },
+  ])
+  for (let at = 3; at <= 50; at++) driver.submit(`number ${at}`, { whenBusy: 'queue' })
+  const before = driver.state
+  expect(() => driver.submit('one too many', { whenBusy: 'queue' })).toThrow(
+    expect.objectContaining({ code: 'queue.full' }),
+  )
+  expect(driver.state).toBe(before)
+  expect(queue(driver)).toHaveLength(50)
+  expect(queue(driver).at(-1)?.text).toBe('number 50')
+})
+
+test('T-127 T-128 the order is the person’s: moved before another, or to the end', () => {
+  const driver = queued('one', 'two', 'three')
+  const [one, , three] = queue(driver)
+  driver.command({ type: 'followUp.move', id: three!.id, before: one!.id })
+  expect(queue(driver).map(({ text }) => text)).toEqual(['three', 'one', 'two'])
+  driver.command({ type: 'followUp.move', id: three!.id, before: null })
+  expect(queue(driver).map(({ text }) => text)).toEqual(['one', 'two', 'three'])
+})
+
+test('TA-22 T-128 edited with an old revision: the value as it is now; started or removed already: gone', () => {
+  const driver = queued('later', 'removed')
+  const [later, removed] = queue(driver)
+  const edit = (id: string, revision: number, text: string) =>
+    driver.command({ type: 'followUp.edit', id, revision, text, attachments: [] })
+  expect(edit(later!.id, 1, 'later, better')).toMatchObject({ text: 'later, better', revision: 2 })
+  const before = driver.journal.length
+  expect(() => edit(later!.id, 1, 'mine')).toThrow(
+    expect.objectContaining({
+      code: 'follow_up.stale',
+      data: { followUp: expect.objectContaining({ text: 'later, better', revision: 2 }) },
+    }),
+  )
+  driver.command({ type: 'followUp.remove', id: removed!.id })
+  expect(() => edit(removed!.id, 1, 'mine')).toThrow(expect.objectContaining({ code: 'follow_up.gone' }))
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  driver.command({ type: 'followUp.start', id: later!.id, byPerson: false, message: followUp(later!.id) })
+  expect(() => edit(later!.id, 2, 'mine')).toThrow(expect.objectContaining({ code: 'follow_up.gone' }))
+  expect(driver.journal.slice(before).some((event) => event.type === 'queue.changed' && event.cause === 'edited')).toBe(
+    false,
+  )
+})
+
+test('T-52 what changes nothing makes no event: neither twice the same nor to where it stands', () => {
+  const driver = queued('one', 'two')
+  const turnId = driver.state.turn!.id
+  const [one, two] = queue(driver)
+  driver.submit('steer', { whenBusy: 'steer' })
+  const [steer] = driver.state.view.turn!.steers
+  const plan = { entries: [{ id: '1', text: 'Look', state: 'active' as const }], settled: false }
+  driver.report({ type: 'planned', plan })
+  driver.report({ type: 'notice', level: 'info', text: 'Said', key: 'k' })
+  driver.command({ type: 'queue.pause' })
+  driver.command({ type: 'pin', pinned: true })
+  const changes = [
+    {
+      id: 'c',
+      turnId,
+      path: 'a',
+      kind: 'edited' as const,
+      before: 'b',
+      after: 'a',
+      added: 1,
+      removed: 1,
+      by: 'tool' as const,
+    },
+  ]
+  driver.command({ type: 'changes.record', turnId, changes })
+  const kept = { type: 'changes.review', changeId: 'c', hunkId: null, state: 'accepted' } as const
+  driver.command(kept)
+  const before = driver.journal.length
+  driver.command({ type: 'queue.pause' })
+  driver.command({ type: 'pin', pinned: true })
+  driver.command({ type: 'followUp.move', id: one!.id, before: two!.id })
+  driver.command({ type: 'steer.edit', steerId: steer!.id, text: 'steer', attachments: [] })
+  driver.report({ type: 'planned', plan })
+  driver.report({ type: 'slot', waiting: false })
+  driver.report({ type: 'running' })
+  driver.command({ type: 'settings', approvalMode: driver.state.view.header.approvalMode })
+  driver.command({ type: 'notices.expire' })
+  driver.command({ type: 'rename', title: 'Mine' })
+  driver.command({ type: 'rename', title: 'Mine' })
+  driver.command(kept)
+  expect(driver.journal.slice(before).map(({ type }) => type)).toEqual(['session.changed'])
+})
