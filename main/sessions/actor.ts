@@ -10,6 +10,7 @@ import { deltaIntervalMs, heldDeltaBytesMax, settleRetryMs, sliceItems } from '.
 import type { Rule } from '../../preload/contract/items.ts'
 import type { Entry, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import { trimView } from '../../preload/contract/stretch.ts'
 import type { Report, ReportAnswer } from '../agent/reports.ts'
 import type { ReportWhen } from '../agent/turn-port.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -19,7 +20,6 @@ import type { Command, Input } from '../turns/inputs.ts'
 import { checkMutable } from '../turns/requests.ts'
 import type { Effect, SessionState } from '../turns/state.ts'
 import { TurnHandle } from './turn-handle.ts'
-import { trimView } from './window.ts'
 import { writeOf } from './write.ts'
 
 export type ActorPorts = {

@@ -42,6 +42,7 @@ function viewOf({ header, items, itemsBefore, turns, changes, journalId }: Store
     header: { ...header, itemCount },
     items,
     itemsBefore,
+    itemsAfter: 0,
     turns,
     turn: null,
     approvals: closed,

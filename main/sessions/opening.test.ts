@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { storeSession } from '../../e2e/long-session.ts'
 import { startModelServer } from '../../e2e/model-server/server.ts'
 import { Id } from '../../preload/contract/ids.ts'
 import { hangs, refusal, says, testScene } from './test-scene.ts'
@@ -49,4 +50,35 @@ test('S-36 S-44 SA-8 after a restart the record alone tells what stands: model, 
   expect(lastUsage).not.toBeNull()
   expect(header.usage).toEqual(expect.objectContaining({ total: window.view.header.usage.total }))
   expect((await again.storage.entries({ limit: 1 })).entries[0]!.indicator).toBe('interrupted')
+})
+
+test('S-35 a session opens at its end or around an entry, with the count of what there is on each side', async () => {
+  const bench = await scene.workbench([says('hello')])
+  const { sessionId, items } = await storeSession(bench.storage, {
+    workspace: bench.workspace,
+    title: 'Long',
+    count: 400,
+    length: 20,
+  })
+  const end = await bench.sessions.open(sessionId)
+  expect(end.items.map(({ id }) => id)).toEqual(items.slice(320).map(({ id }) => id))
+  expect([end.itemsBefore, end.itemsAfter]).toEqual([320, 0])
+  const around = await bench.sessions.open(sessionId, items[100]!.id)
+  const from = items.findIndex(({ id }) => id === around.items[0]!.id)
+  expect(around.items).toHaveLength(80)
+  expect(around.items.map(({ id }) => id)).toContain(items[100]!.id)
+  expect([around.itemsBefore, around.itemsAfter]).toEqual([from, 400 - from - 80])
+  expect(around.header).toEqual(end.header)
+  // The rows of the turns in sight, and that of the newest.
+  const shown = new Set(around.items.map(({ turnId }) => turnId))
+  expect(new Set(around.turns.map(({ id }) => id))).toEqual(shown.add(end.turns.at(-1)!.id))
+  expect(await refusal(bench.sessions.open(sessionId, 'never'))).toBe('request.invalid')
+
+  // Nothing falls between an opening and its stream, wherever it opened.
+  const actor = await bench.sessions.actor(sessionId)
+  const window = await bench.follow(actor)
+  await window.settled(await bench.start(actor, 'go'))
+  const now = await bench.sessions.open(sessionId, items[100]!.id)
+  expect(now.header.lastSeq).toBe(window.view.header.lastSeq)
+  expect(now.itemsBefore + now.items.length + now.itemsAfter).toBe(window.view.header.itemCount)
 })

@@ -5,13 +5,13 @@
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { Recovery, SessionView } from '../../preload/contract/session.ts'
+import { trimView } from '../../preload/contract/stretch.ts'
 import type { StoredSession } from '../storage/storage.ts'
 import { Decision } from '../turns/decision.ts'
 import { endLostExecSessions } from '../turns/exec-sessions.ts'
 import { endLostCommands } from '../turns/own-commands.ts'
 import { recover } from '../turns/recovery.ts'
 import type { Environment, SessionState } from '../turns/state.ts'
-import { trimView } from './window.ts'
 
 /** The decision that settles what a crash left open; null where nothing was. `readOnly` is the reason people read (S-24). */
 export async function recovered(
@@ -74,6 +74,7 @@ function stateOf(stored: StoredSession, journal: readonly StoredEvent[], readOnl
     header: stored.header,
     items: stored.items,
     itemsBefore: stored.itemsBefore,
+    itemsAfter: 0,
     turns: stored.turns,
     turn: null,
     approvals: { head: null, depth: 0 },

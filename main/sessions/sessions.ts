@@ -3,10 +3,11 @@ import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Attachment, Rule } from '../../preload/contract/items.ts'
-import { idleActorsMax } from '../../preload/contract/limits.ts'
+import { idleActorsMax, sliceItems } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, Entry, SessionView, Turn, TurnSource } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import { cutView, trimView, viewAt } from '../../preload/contract/stretch.ts'
 import { distinctNames } from '../files/attachment-type.ts'
 import { clipItem } from '../storage/clip.ts'
 import { type FoundItem, shows } from '../storage/session-find.ts'
@@ -22,7 +23,6 @@ import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts
 import { modelOfTurn } from './chosen-model.ts'
 import { NoticeClock } from './notice-clock.ts'
 import { recovered } from './recovered.ts'
-import { trimView } from './window.ts'
 import { writeOf } from './write.ts'
 
 export type SessionsPorts = {
@@ -123,13 +123,26 @@ export class Sessions {
     return (await this.actor(id)).command<R>(command)
   }
 
-  /** What a window opens with, consistent at one seq (T-199). */
-  async open(id: string): Promise<SessionView> {
-    const { published } = await this.actor(id)
+  /**
+   * What a window opens with, consistent at one seq (T-199): the newest stretch, or the one around an item (S-35). Where
+   * that item was set aside, around its place. Throws `session.deleted`, and `request.invalid` where it never was here.
+   */
+  async open(id: string, around?: string): Promise<SessionView> {
+    const actor = await this.actor(id)
+    const held = around === undefined || actor.published.items.some((item) => item.id === around)
+    const slice = held ? null : await this.ports.storage.items(id, { around, limit: sliceItems })
+    const { published } = actor
     if (published.header.deletedAt !== null) {
       throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'It can be restored for a while.' })
     }
-    const view = trimView(published)
+    const place = published.items.findIndex((item) => item.id === around)
+    const newest = trimView(published)
+    const view =
+      slice && slice.after > 0
+        ? viewAt(published, slice)
+        : place < 0 || place >= published.items.length - newest.items.length
+          ? newest
+          : cutView(published, Math.max(0, place - sliceItems / 2), place + sliceItems / 2)
     // A live item stays whole: its deltas go on from its end.
     return { ...view, items: view.items.map((item) => (item.endedAt === null ? item : clipItem(item))) }
   }

@@ -166,6 +166,7 @@ export function newSession(input: {
       },
       items: [],
       itemsBefore: 0,
+      itemsAfter: 0,
       turns: [],
       turn: null,
       approvals: { head: null, depth: 0 },

@@ -145,7 +145,8 @@ function change(view: SessionView, event: StoredEvent): SessionView {
 /** Later entries leave the view, or come back to it; either way it stays one stretch that ends with the newest (S-81). */
 function rewound(view: SessionView, event: Extract<StoredEvent, { type: 'session.rewound' }>): SessionView {
   const { from, restored, deleted, session: header, slice } = event
-  if (deleted) return { ...view, header }
+  // A stretch that is not the end is asked for anew by who holds it.
+  if (deleted || view.itemsAfter > 0) return { ...view, header }
   const older = view.items.filter((item) => item.pos < from)
   if (restored) {
     const back = slice?.items ?? []
@@ -193,12 +194,13 @@ function withTurn(view: SessionView, patch: Partial<RunningTurn>): SessionView {
   return view.turn ? { ...view, turn: { ...view.turn, ...patch } } : view
 }
 
-/** Upserts by id and keeps the order of `pos`; an item older than the window is not taken in. */
+/** Upserts by id and keeps the order of `pos`; an item older or newer than the stretch is not taken in. */
 function putItem(view: SessionView, item: Item): SessionView {
   const at = indexOf(view.items, item.id)
   if (at >= 0) return recounted({ ...view, items: view.items.with(at, item) }, view.items[at]!, item)
   const first = view.items[0]
   if (first && item.pos < first.pos && view.itemsBefore > 0) return view
+  if (view.itemsAfter > 0 && item.pos > view.items.at(-1)!.pos) return view
   let place = view.items.length
   while (place > 0 && view.items[place - 1]!.pos > item.pos) place--
   const header = item.visible ? { ...view.header, itemCount: view.header.itemCount + 1 } : view.header

@@ -7,6 +7,8 @@ export const followUpsMax = 50
 
 export const sliceItems = 80
 export const sliceItemsMax = 400
+/** Items a window holds of one session, beside those of the running turn. */
+export const heldItemsMax = 480
 export const itemTextBytesMax = 64 * 1024
 export const listPage = 100
 export const listPageMax = 500

@@ -285,10 +285,12 @@ export type ItemSlice = z.infer<typeof ItemSlice>
 export const SessionView = z.object({
   journalId: Id,
   header: SessionHeader,
-  /** A contiguous stretch of items up to the newest, by `pos`. */
+  /** A contiguous stretch of items, by `pos`: the newest, or those around what was asked for. */
   items: z.array(Item),
-  /** Visible items before `items[0]`. */
+  /** Visible items before the first of `items`. */
   itemsBefore: z.number().int(),
+  /** Visible items after the last of `items`; 0 where they reach the newest. */
+  itemsAfter: z.number().int(),
   /** Rows of the turns that have items here, newest last. */
   turns: z.array(Turn),
   turn: RunningTurn.nullable(),

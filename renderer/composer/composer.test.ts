@@ -259,9 +259,11 @@ describe('drafts', () => {
       sessionId: 's',
       phase: 'live',
       view: null,
+      apart: null,
       refusal: null,
       savingSince: null,
       older: 'idle',
+      newer: 'idle',
       unsent: [],
       draftRevision: null,
     }))

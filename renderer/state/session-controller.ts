@@ -1,12 +1,20 @@
 /** What a person can do to a session, as one object: each call carries its own request id and throws `LatheError` (S-27). */
 import type { StoreApi } from 'zustand/vanilla'
 import { newId } from '../../preload/contract/ids.ts'
-import { sliceItems } from '../../preload/contract/limits.ts'
+import { heldItemsMax, sliceItems } from '../../preload/contract/limits.ts'
 import type { ApprovalDecision, Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import type { StopReply, SubmitReply } from '../../preload/contract/routes.ts'
-import type { ApprovalMode, FollowUp, ItemSlice, SessionHeader, Steer } from '../../preload/contract/session.ts'
+import type {
+  ApprovalMode,
+  FollowUp,
+  ItemSlice,
+  SessionHeader,
+  SessionView,
+  Steer,
+} from '../../preload/contract/session.ts'
+import { cutView, joinOlder, meets, trimView, withNewer, withOlder } from '../../preload/contract/stretch.ts'
 import { asLatheError, type SessionClient } from './session-client.ts'
-import { prependSlice, type SessionState, type Unsent } from './session-store.ts'
+import { shownView, type SessionState, type Unsent } from './session-store.ts'
 
 export type Message = { text: string; attachments: Attachment[] }
 type WhenBusy = 'refuse' | 'queue' | 'steer'
@@ -59,9 +67,15 @@ export type SessionController = {
   stopCommand(itemId: string): Promise<void>
   /** A command that answers without a turn (S-108); null where its answer stands in the transcript, else the answer. */
   sideCommand(name: string, argument: string): Promise<string | null>
-  /** Loads the slice before the oldest item held. */
+  /** Loads the slice before what is shown. What is far below it is let go of: that much is held at most (K-14). */
   loadOlder(): Promise<void>
-  /** Loads older slices until the item is there; false where the session has no such item. */
+  /** Loads the slice after what is shown, up to the end; what is far above it is let go of. */
+  loadNewer(): Promise<void>
+  /** Shows the end again, where the reader was apart from it. */
+  showEnd(): void
+  /** Lets go of what is far above the end, for a reader who follows it. */
+  trimEnd(): void
+  /** Shows the stretch around the item where it is not shown yet; false where the session has no such item. */
   reveal(itemId: string): Promise<boolean>
   /** Entries of the whole session that show a text, oldest first (S-69). */
   find(text: string): Promise<{ matches: { itemId: string; pos: number }[]; more: boolean }>
@@ -81,6 +95,7 @@ export function createSessionController(
   sessionId: string,
   store: StoreApi<SessionState>,
   client: SessionClient,
+  showAround: (itemId: string) => Promise<boolean>,
 ): SessionController {
   const act = () => ({ requestId: newId(), sessionId })
   let touchedAt = -Infinity
@@ -209,38 +224,63 @@ export function createSessionController(
       return stored ? null : text
     },
     async loadOlder() {
-      const { view, older } = store.getState()
-      const first = view?.items[0]
-      if (!first || view.itemsBefore === 0 || older === 'loading') return
+      const first = shownView(store.getState())?.items[0]
+      if (!first || shownView(store.getState())!.itemsBefore === 0 || store.getState().older === 'loading') return
       store.setState({ older: 'loading' })
       try {
         const slice = await client.session.items({ sessionId, before: first.id, limit: sliceItems })
-        store.setState(({ view: now }) => ({
-          older: 'idle',
-          // The view may have been opened anew meanwhile; a slice that no longer joins it is dropped.
-          ...(now && now.items[0]?.id === first.id ? { view: prependSlice(now, slice) } : {}),
-        }))
+        const { view, apart } = store.getState()
+        const shown = apart ?? view
+        store.setState({ older: 'idle' })
+        // The view may have been opened anew meanwhile; a slice that no longer joins it is dropped.
+        if (!view || shown?.items[0]?.id !== first.id) return
+        const joined = withOlder(shown, slice)
+        if (joined.items.length <= heldItemsMax) store.setState(apart ? { apart: joined } : { view: joined })
+        else store.setState({ view: apart ? view : trimView(view), apart: cutView(joined, 0, heldItemsMax) })
       } catch (thrown) {
         store.setState({ older: 'failed' })
         throw asLatheError(thrown)
       }
     },
+    async loadNewer() {
+      const last = store.getState().apart?.items.at(-1)
+      if (!last || store.getState().newer === 'loading') return
+      store.setState({ newer: 'loading' })
+      try {
+        const slice = await client.session.items({ sessionId, after: last.id, limit: sliceItems })
+        const { view, apart } = store.getState()
+        store.setState({ newer: 'idle' })
+        if (!view || apart?.items.at(-1)?.id !== last.id) return
+        const joined = withNewer(apart, slice)
+        if (meets(joined, view)) store.setState({ apart: null, view: cutHead(joinOlder(joined, view)) })
+        else store.setState({ apart: cutHead(joined) })
+      } catch (thrown) {
+        store.setState({ newer: 'failed' })
+        throw asLatheError(thrown)
+      }
+    },
+    showEnd() {
+      store.setState({ apart: null })
+    },
+    trimEnd() {
+      store.setState(({ view }) =>
+        view && view.items.length > heldItemsMax ? { view: cutView(view, view.items.length - heldItemsMax / 2) } : {},
+      )
+    },
     async reveal(itemId) {
-      for (;;) {
-        const { view } = store.getState()
-        if (!view) return false
-        if (view.items.some((item) => item.id === itemId)) return true
-        if (view.itemsBefore === 0) return false
-        await controller.loadOlder()
-        if (store.getState().view?.items.length === view.items.length) return false
+      if (shownView(store.getState())?.items.some((item) => item.id === itemId)) return true
+      try {
+        return await showAround(itemId)
+      } catch (thrown) {
+        throw asLatheError(thrown)
       }
     },
     find: (text) => asked(client.session.find({ sessionId, text })),
     async loadItem(itemId) {
       const whole = await asked(client.session.item({ sessionId, itemId }))
-      store.setState(({ view }) =>
-        view ? { view: { ...view, items: view.items.map((item) => (item.id === itemId ? whole : item)) } } : {},
-      )
+      const holding = (held: SessionView | null) =>
+        held && { ...held, items: held.items.map((item) => (item.id === itemId ? whole : item)) }
+      store.setState(({ view, apart }) => ({ view: holding(view), apart: holding(apart) }))
       return whole
     },
     async rewind(itemId, edited) {
@@ -257,4 +297,8 @@ export function createSessionController(
     prompts: () => asked(client.session.prompts({ sessionId })),
   }
   return controller
+}
+
+function cutHead(view: SessionView): SessionView {
+  return cutView(view, Math.max(0, view.items.length - heldItemsMax))
 }

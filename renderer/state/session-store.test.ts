@@ -4,7 +4,8 @@ import type { SessionEvent } from '../../preload/contract/events.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { header, running, textItem, turn, userItem, view as viewOf } from '../transcript/fixtures.ts'
-import { createSession, joinOlder, prependSlice, type Session, type SessionLink } from './session-store.ts'
+import { joinOlder, withOlder } from '../../preload/contract/stretch.ts'
+import { createSession, type Session, type SessionLink } from './session-store.ts'
 
 type Read = Parameters<SessionLink['read']>
 
@@ -126,7 +127,7 @@ describe('the stream of a session', () => {
     const view = live()
     const known = view.turns[0]!
     const older = turn('turn-0')
-    const joined = prependSlice(view, {
+    const joined = withOlder(view, {
       items: [userItem('older', { id: 'older', pos: 0, turnId: 'turn-0' }), ...view.items],
       before: 7,
       turns: [older, known],

@@ -8,12 +8,14 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent, isBeyond } from '../../preload/contract/fold.ts'
-import type { Attachment, Item } from '../../preload/contract/items.ts'
-import type { ItemSlice, SessionView } from '../../preload/contract/session.ts'
+import type { Attachment } from '../../preload/contract/items.ts'
+import type { SessionView } from '../../preload/contract/session.ts'
+import { joinOlder, viewAt } from '../../preload/contract/stretch.ts'
+import { transcriptView } from '../transcript/view-state.ts'
 import { createFrames } from './frames.ts'
 import { type Link, link } from './link.ts'
 import { createSessionController, type SessionController } from './session-controller.ts'
-import type { SessionClient } from './session-client.ts'
+import { asLatheError, type SessionClient } from './session-client.ts'
 
 /** A message on its way: shown at once, replaced by what the host made of it, kept with the reason if refused (T-3). */
 export type Unsent = {
@@ -26,15 +28,22 @@ export type Unsent = {
   refusal: ErrorBody | null
 }
 
+/** A slice that was asked for. */
+export type Loading = 'idle' | 'loading' | 'failed'
+
 export type SessionState = {
   sessionId: string
   phase: 'opening' | 'live' | 'refused'
+  /** What stands at the end: the newest items, the running turn, what waits for the person. */
   view: SessionView | null
+  /** Where the reader is, while that is not the end; else null (S-57). */
+  apart: SessionView | null
   /** Why it cannot be opened. */
   refusal: ErrorBody | null
   /** The end of a turn waits to be stored (T-41). */
   savingSince: number | null
-  older: 'idle' | 'loading' | 'failed'
+  older: Loading
+  newer: Loading
   unsent: Unsent[]
   /** The newest `draft.changed` of another window. */
   draftRevision: { revision: number; source: string } | null
@@ -59,15 +68,21 @@ const warmMax = 3
 /** How a session reaches its host; `link()` in the window. */
 export type SessionLink = { client: SessionClient; read: Link['read'] }
 
-export function createSession(sessionId: string, host: SessionLink): Session {
+/** What the transcript shows. */
+export const shownView = ({ view, apart }: SessionState): SessionView | null => apart ?? view
+
+/** `around`: the item to open at; the end without it. */
+export function createSession(sessionId: string, host: SessionLink, around: string | null = null): Session {
   const { client } = host
   const store = createStore<SessionState>()(() => ({
     sessionId,
     phase: 'opening',
     view: null,
+    apart: null,
     refusal: null,
     savingSince: null,
     older: 'idle',
+    newer: 'idle',
     unsent: [],
     draftRevision: null,
   }))
@@ -76,6 +91,8 @@ export function createSession(sessionId: string, host: SessionLink): Session {
   let buffer: StoredEvent[] = []
   /** `seq` of the newest event taken in, folded or not. */
   let taken = 0
+  /** `seq` that `apart` is true at. */
+  let apartAt = 0
   let reopen = false
   const frames = createFrames(foldBuffer)
 
@@ -83,18 +100,49 @@ export function createSession(sessionId: string, host: SessionLink): Session {
     if (store.getState().phase !== phase) store.setState({ phase, refusal })
   }
 
-  function adopt(fresh: SessionView): void {
+  function adopt(fresh: SessionView, apart: SessionView | null): void {
     frames.cancel()
     buffer = []
     taken = fresh.header.lastSeq
     reopen = false
     const { view, unsent } = store.getState()
-    const joined = joinOlder(view, fresh)
-    store.setState({ view: joined, phase: 'live', refusal: null, unsent: stillUnsent(unsent, joined) })
+    const joined = view ? joinOlder(view, fresh) : fresh
+    store.setState({ view: joined, phase: 'live', refusal: null, unsent: stillUnsent(unsent, joined), apart: null })
+    if (apart) stand(apart)
+  }
+
+  /** Shows the stretch around an item, apart from the end or joined to it; false where the session has no such item. */
+  async function showAround(itemId: string): Promise<boolean> {
+    const found = await openAround(itemId, closing.signal)
+    if (found) stand(found)
+    return found !== null
+  }
+
+  async function openAround(itemId: string, signal: AbortSignal): Promise<SessionView | null> {
+    try {
+      return await client.session.open({ sessionId, around: itemId }, { signal })
+    } catch (thrown) {
+      if (asLatheError(thrown).code === 'request.invalid') return null
+      throw thrown
+    }
+  }
+
+  function stand(found: SessionView): void {
+    const { view } = store.getState()
+    if (!view || found.journalId !== view.journalId) return
+    apartAt = found.header.lastSeq
+    if (found.itemsAfter > 0) store.setState({ apart: viewAt(view, asSlice(found)) })
+    else store.setState({ apart: null, view: joinOlder(found, view) })
+  }
+
+  /** The stretch apart after these events: its own items changed by them, everything else as at the end. */
+  function foldApart(apart: SessionView, view: SessionView): SessionView {
+    const folded = buffer.reduce((now, event) => (event.seq > apartAt ? foldEvent(now, event) : now), apart)
+    return viewAt(view, asSlice(folded))
   }
 
   function foldBuffer(): void {
-    const { view, unsent, savingSince } = store.getState()
+    const { view, apart, unsent, savingSince } = store.getState()
     if (!view || buffer.length === 0) return
     let next = view
     for (const event of buffer) {
@@ -105,8 +153,17 @@ export function createSession(sessionId: string, host: SessionLink): Session {
       next = foldEvent(next, event)
     }
     const settled = buffer.some((event) => event.type === 'turn.settled')
+    const rewound = buffer.some((event) => event.type === 'session.rewound')
+    store.setState({
+      view: next,
+      apart: apart && foldApart(apart, next),
+      unsent: stillUnsent(unsent, next),
+      savingSince: settled ? null : savingSince,
+    })
     buffer = []
-    store.setState({ view: next, unsent: stillUnsent(unsent, next), savingSince: settled ? null : savingSince })
+    // Items may be gone from the stretch, or have come to it.
+    const place = rewound ? middleOf(apart) : null
+    if (place !== null) void showAround(place).catch(() => {})
   }
 
   function take(event: SessionEvent): void {
@@ -134,9 +191,11 @@ export function createSession(sessionId: string, host: SessionLink): Session {
       async (stream, signal) => {
         frames.flush()
         if (reopen || !store.getState().view) {
+          const place = store.getState().view ? middleOf(store.getState().apart) : around
           const view = await client.session.open({ sessionId }, { signal })
+          const apart = place === null ? null : await openAround(place, signal)
           signal.throwIfAborted()
-          adopt(view)
+          adopt(view, apart)
         }
         const { journalId } = store.getState().view!
         return client.session.events({ sessionId, stream, after: taken, journalId }, { signal })
@@ -154,7 +213,7 @@ export function createSession(sessionId: string, host: SessionLink): Session {
   return {
     id: sessionId,
     store,
-    controller: createSessionController(sessionId, store, client),
+    controller: createSessionController(sessionId, store, client, showAround),
     reopen() {
       if (store.getState().phase !== 'refused') return
       setPhase('opening')
@@ -169,42 +228,12 @@ export function createSession(sessionId: string, host: SessionLink): Session {
   }
 }
 
-/** A fresh view, with the older items already loaded kept in front of it where the two meet: the anchor stays (S-71). */
-export function joinOlder(held: SessionView | null, fresh: SessionView): SessionView {
-  const first = fresh.items[0]
-  if (!held || !first || held.journalId !== fresh.journalId) return fresh
-  const meet = held.items.findIndex((item) => item.id === first.id)
-  if (meet <= 0) return fresh
-  const older = held.items.slice(0, meet)
-  const known = new Set(fresh.turns.map((turn) => turn.id))
-  return {
-    ...fresh,
-    items: [...older, ...fresh.items],
-    itemsBefore: Math.max(0, fresh.itemsBefore - visibleCount(older)),
-    turns: [...held.turns.filter((turn) => !known.has(turn.id)), ...fresh.turns],
-    changes: [...held.changes.filter((file) => !known.has(file.turnId)), ...fresh.changes],
-  }
+function middleOf(view: SessionView | null): string | null {
+  return view?.items[Math.floor(view.items.length / 2)]?.id ?? null
 }
 
-/** An older slice put in front with the rows of its turns: what it repeats is left out (S-57). */
-export function prependSlice(
-  view: SessionView,
-  { items, before, turns, changes }: Omit<ItemSlice, 'after'>,
-): SessionView {
-  const first = view.items[0]
-  const older = first ? items.filter((item) => item.pos < first.pos) : items
-  const known = new Set(view.turns.map((turn) => turn.id))
-  return {
-    ...view,
-    items: [...older, ...view.items],
-    itemsBefore: before,
-    turns: [...turns.filter((turn) => !known.has(turn.id)), ...view.turns],
-    changes: [...changes.filter((file) => !known.has(file.turnId)), ...view.changes],
-  }
-}
-
-function visibleCount(items: readonly Item[]): number {
-  return items.reduce((count, item) => count + (item.visible ? 1 : 0), 0)
+function asSlice({ items, itemsBefore, turns, changes }: SessionView): Parameters<typeof viewAt>[1] {
+  return { items, before: itemsBefore, turns, changes }
 }
 
 /** Messages whose turn the host has not shown yet (T-201). */
@@ -220,7 +249,10 @@ const open = new Map<string, { session: Session; holders: number }>()
 export function openSession(sessionId: string): Session {
   let entry = open.get(sessionId)
   if (!entry) {
-    entry = { session: createSession(sessionId, link()), holders: 0 }
+    entry = {
+      session: createSession(sessionId, link(), transcriptView(sessionId).getState().anchor?.itemId),
+      holders: 0,
+    }
     open.set(sessionId, entry)
   }
   return entry.session

@@ -210,6 +210,7 @@ export function view(items: Item[], turns: Turn[], more: Partial<SessionView> = 
     header: header({ itemCount: items.length, ...more.header }),
     items,
     itemsBefore: 0,
+    itemsAfter: 0,
     turns,
     turn: null,
     approvals: { head: null, depth: 0 },

@@ -153,8 +153,10 @@ export function buildRows(
       rows.push({ kind: 'rewind', id, turnId, item, restorable: item.pos > newestSent })
     } else rows.push(itemRow(item, turns))
   }
-  if (hiddenAttempt === null) endTurn(current)
+  if (hiddenAttempt === null && view.itemsAfter === 0) endTurn(current)
   else flushActivities()
+  // The last turn goes on beyond what is held, and what stands at the end stands there.
+  if (view.itemsAfter > 0) return keepEqual(rows, previous)
   const { recovery } = view.header
   if (recovery?.status === 'awaiting')
     rows.push({ kind: 'recovery', id: `recovery:${recovery.recoveryId}`, turnId: recovery.turnId, recovery })

@@ -3,6 +3,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 
 export type Anchor = {
   rowId: string
+  /** An item of that row, or the nearest before it: where the session opens again. */ itemId: string | null
   /** Pixels from the top of the viewport to the top of that row. */ offset: number
 }
 
@@ -65,7 +66,8 @@ function storedAnchor(sessionId: string): Anchor | null {
     const parsed: unknown = JSON.parse(sessionStorage.getItem(anchorKey(sessionId)) ?? 'null')
     if (typeof parsed !== 'object' || parsed === null || !('rowId' in parsed) || !('offset' in parsed)) return null
     const { rowId, offset } = parsed
-    return typeof rowId === 'string' && typeof offset === 'number' ? { rowId, offset } : null
+    const itemId = 'itemId' in parsed && typeof parsed.itemId === 'string' ? parsed.itemId : null
+    return typeof rowId === 'string' && typeof offset === 'number' ? { rowId, itemId, offset } : null
   } catch {
     return null
   }

@@ -13,12 +13,7 @@ export function sessionAnswers(
   const { sessions, storage } = services
   return {
     session: {
-      open: async ({ sessionId, around }) => {
-        const view = await sessions.open(sessionId)
-        if (around === undefined || view.items.some((item) => item.id === around)) return view
-        const slice = await storage.items(sessionId, { around, limit: sliceItems })
-        return { ...view, items: slice.items, itemsBefore: slice.before }
-      },
+      open: ({ sessionId, around }) => sessions.open(sessionId, around),
       events: ({ sessionId, after, journalId }, client) =>
         sessions.events(sessionId, after, journalId, client.signal ?? new AbortController().signal),
       items: ({ sessionId, limit, ...where }) =>

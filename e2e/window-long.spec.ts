@@ -1,0 +1,130 @@
+/** Long sessions: only what is near is drawn and held, and the place of the reader is kept whatever happens around it. */
+import { openStorage } from '../main/storage/open-storage.ts'
+import type { Lab } from './lab.ts'
+import { storeSession } from './long-session.ts'
+import { expect, type LatheWindow, test } from './window.ts'
+
+const says = (text: string) => ({ emit: [{ text }] })
+
+/** The workspace with a stored session of `count` entries in it. */
+async function withLongSession(lab: Lab, count: number): Promise<string> {
+  const storage = await openStorage({ home: lab.home })
+  const { workspace } = lab
+  await storage.putWorkspace({
+    path: workspace,
+    name: 'workspace',
+    state: 'present',
+    branch: null,
+    trusted: true,
+    openedAt: 1,
+    demo: false,
+  })
+  await storeSession(storage, { workspace, title: 'A long session', count, length: 300 })
+  await storage.close()
+  return workspace
+}
+
+/** Scrolls as by hand, step by step, until `done`; answers the most entries mounted meanwhile and all positions seen. */
+async function scrollTo(window: LatheWindow, direction: 'up' | 'down'): Promise<{ mounted: number; seen: number[] }> {
+  return await window.transcript.evaluate(async (log, way) => {
+    const seen = new Set<number>()
+    let mounted = 0
+    for (let still = 0; still < 30;) {
+      const rows = [...log.querySelectorAll('article')]
+      mounted = Math.max(mounted, rows.length)
+      for (const row of rows) seen.add(Number(row.textContent.match(/Entry (\d+)\./)?.[1] ?? -1))
+      const top = log.scrollTop
+      log.scrollTop += way === 'up' ? -500 : 500
+      await new Promise(requestAnimationFrame)
+      const edge = rows.at(way === 'up' ? 0 : -1)
+      const reached =
+        way === 'up' ? edge?.ariaPosInSet === '1' : Number(edge?.ariaPosInSet) >= Number(edge?.ariaSetSize)
+      still = reached && Math.abs(log.scrollTop - top) < 1 ? still + 1 : 0
+    }
+    return { mounted, seen: [...seen] }
+  }, direction)
+}
+
+/** Where an entry stands: pixels below the top of the transcript. */
+async function placeOf(window: LatheWindow, text: string): Promise<number> {
+  const [log, entry] = await Promise.all([
+    window.transcript.boundingBox(),
+    window.transcript.getByRole('article').filter({ hasText: text }).boundingBox(),
+  ])
+  return entry!.y - log!.y
+}
+
+test('SA-24 K-14 a search hit far up opens there, and scrolling reaches both ends over each entry once', async ({
+  open,
+}) => {
+  test.setTimeout(180_000)
+  const count = 2_000
+  const { window } = await open({ folder: (lab) => withLongSession(lab, count), limitMs: 180_000 })
+  await window.sessions.getByText('A long session').click()
+  await expect(window.entry('Answer: Entry 1999.')).toBeVisible()
+  await window.page.keyboard.press('ControlOrMeta+Shift+F')
+  await window.dialog('Search').getByRole('combobox').fill('"Entry 38."')
+  await window.dialog('Search').getByRole('option').first().click()
+  await expect(window.entry('Answer: Entry 38.')).toBeFocused()
+  expect(await window.page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBeGreaterThan(0)
+
+  const up = await scrollTo(window, 'up')
+  const down = await scrollTo(window, 'down')
+  const seen = new Set([...up.seen, ...down.seen])
+  // Calls between two texts are single lines without their words until they are opened.
+  const spoken = Array.from({ length: count }, (_, at) => at).filter((at) => at % 20 === 0 || (at % 20) % 3 !== 1)
+  expect(spoken.filter((at) => !seen.has(at))).toEqual([])
+  expect(Math.max(up.mounted, down.mounted)).toBeLessThanOrEqual(150)
+})
+
+test('S-71 a reload far up in a long session stands at the same pixel, and End leads back', async ({ open }) => {
+  const { window } = await open({ folder: (lab) => withLongSession(lab, 1_200) })
+  await window.sessions.getByText('A long session').click()
+  await expect(window.entry('Answer: Entry 1199.')).toBeVisible()
+  await window.page.keyboard.press('ControlOrMeta+Shift+F')
+  await window.dialog('Search').getByRole('combobox').fill('"Entry 38."')
+  await window.dialog('Search').getByRole('option').first().click()
+  await expect(window.entry('Answer: Entry 38.')).toBeFocused()
+  await window.transcript.evaluate((log) => void (log.scrollTop -= 40))
+  const place = await placeOf(window, 'Entry 38.')
+  await expect
+    .poll(() => window.page.evaluate(() => Object.values(sessionStorage).some((value) => value.includes('rowId'))))
+    .toBe(true)
+  await window.page.reload()
+  await expect(window.entry('Answer: Entry 38.')).toBeVisible()
+  await expect.poll(() => placeOf(window, 'Entry 38.').then((now) => Math.abs(now - place))).toBeLessThanOrEqual(1)
+  await expect(window.entry('Answer: Entry 1199.')).toHaveCount(0)
+
+  await window.page.getByRole('button', { name: /^Jump to latest/ }).click()
+  await expect(window.entry('Answer: Entry 1199.')).toBeVisible()
+})
+
+test('S-67 a reader who looks back is not moved by what is written; the end says how much came and leads there', async ({
+  open,
+}) => {
+  const call = { call: { name: 'find_files', args: { pattern: '*.js' } } }
+  const { window } = await open({
+    folder: (lab) => withLongSession(lab, 200),
+    script: [
+      { emit: [{ text: 'First new words. ' }, { delayMs: 3_000 }, { words: 600, everyMs: 2 }, call] },
+      says('Done at last.'),
+    ],
+  })
+  await window.sessions.getByText('A long session').click()
+  await expect(window.entry('Answer: Entry 199.')).toBeVisible()
+  await window.send('Say a lot')
+  await expect(window.transcript).toContainText('First new words.')
+  await window.transcript.evaluate((log) => void (log.scrollTop -= 600))
+  await expect(window.page.getByRole('button', { name: /^Jump to latest/ })).toBeVisible()
+  const place = await placeOf(window, 'Entry 196.')
+  const moved: number[] = []
+  while (!(await window.button('Stop').isHidden())) moved.push((await placeOf(window, 'Entry 196.')) - place)
+  moved.push((await placeOf(window, 'Entry 196.')) - place)
+  expect(Math.max(...moved.map(Math.abs))).toBeLessThanOrEqual(1)
+  const jump = window.page.getByRole('button', { name: /^Jump to latest/ })
+  await expect(jump.getByLabel('2 new entries')).toBeVisible()
+  await jump.click()
+  await expect(window.entry('Turn completed')).toBeVisible()
+  await expect(window.entry('Answer: Done at last.')).toBeVisible()
+  await expect(jump).toBeHidden()
+})
