@@ -58,7 +58,7 @@ async function openLong(at: Page): Promise<number> {
       await new Promise(requestAnimationFrame)
       return performance.now() - from
     },
-    ['A long session', `Entry ${count - 1}.`] as const,
+    ['A long session', `Entry ${count - 2}.`] as const,
   )
 }
 

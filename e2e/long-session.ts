@@ -15,7 +15,7 @@ function paragraph(at: number, length: number): string {
   return text
 }
 
-/** Turns of a question, some calls and an answer, `count` entries in all. */
+/** Turns of a question, calls and texts, `count` entries in all; the last of each turn is a call. */
 function transcript(count: number, length: number): { items: Item[]; turnIds: string[] } {
   const turnIds: string[] = []
   const items = Array.from({ length: count }, (_, at): Item => {

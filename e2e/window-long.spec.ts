@@ -58,10 +58,10 @@ test('SA-24 K-14 a search hit far up opens there, and scrolling reaches both end
   open,
 }) => {
   test.setTimeout(180_000)
-  const count = 2_000
+  const count = 1_000
   const { window } = await open({ folder: (lab) => withLongSession(lab, count), limitMs: 180_000 })
   await window.sessions.getByText('A long session').click()
-  await expect(window.entry('Answer: Entry 1999.')).toBeVisible()
+  await expect(window.entry('Answer: Entry 998.')).toBeVisible()
   await window.page.keyboard.press('ControlOrMeta+Shift+F')
   await window.dialog('Search').getByRole('combobox').fill('"Entry 38."')
   await window.dialog('Search').getByRole('option').first().click()
@@ -80,7 +80,7 @@ test('SA-24 K-14 a search hit far up opens there, and scrolling reaches both end
 test('S-71 a reload far up in a long session stands at the same pixel, and End leads back', async ({ open }) => {
   const { window } = await open({ folder: (lab) => withLongSession(lab, 1_200) })
   await window.sessions.getByText('A long session').click()
-  await expect(window.entry('Answer: Entry 1199.')).toBeVisible()
+  await expect(window.entry('Answer: Entry 1198.')).toBeVisible()
   await window.page.keyboard.press('ControlOrMeta+Shift+F')
   await window.dialog('Search').getByRole('combobox').fill('"Entry 38."')
   await window.dialog('Search').getByRole('option').first().click()
@@ -93,10 +93,10 @@ test('S-71 a reload far up in a long session stands at the same pixel, and End l
   await window.page.reload()
   await expect(window.entry('Answer: Entry 38.')).toBeVisible()
   await expect.poll(() => placeOf(window, 'Entry 38.').then((now) => Math.abs(now - place))).toBeLessThanOrEqual(1)
-  await expect(window.entry('Answer: Entry 1199.')).toHaveCount(0)
+  await expect(window.entry('Answer: Entry 1198.')).toHaveCount(0)
 
   await window.page.getByRole('button', { name: /^Jump to latest/ }).click()
-  await expect(window.entry('Answer: Entry 1199.')).toBeVisible()
+  await expect(window.entry('Answer: Entry 1198.')).toBeVisible()
 })
 
 test('S-67 a reader who looks back is not moved by what is written; the end says how much came and leads there', async ({
@@ -111,20 +111,20 @@ test('S-67 a reader who looks back is not moved by what is written; the end says
     ],
   })
   await window.sessions.getByText('A long session').click()
-  await expect(window.entry('Answer: Entry 199.')).toBeVisible()
+  await expect(window.entry('Answer: Entry 198.')).toBeVisible()
   await window.send('Say a lot')
   await expect(window.transcript).toContainText('First new words.')
   await window.transcript.evaluate((log) => void (log.scrollTop -= 600))
   await expect(window.page.getByRole('button', { name: /^Jump to latest/ })).toBeVisible()
-  const place = await placeOf(window, 'Entry 196.')
+  const place = await placeOf(window, 'Entry 195.')
   const moved: number[] = []
-  while (!(await window.button('Stop').isHidden())) moved.push((await placeOf(window, 'Entry 196.')) - place)
-  moved.push((await placeOf(window, 'Entry 196.')) - place)
+  while (!(await window.button('Stop').isHidden())) moved.push((await placeOf(window, 'Entry 195.')) - place)
+  moved.push((await placeOf(window, 'Entry 195.')) - place)
   expect(Math.max(...moved.map(Math.abs))).toBeLessThanOrEqual(1)
   const jump = window.page.getByRole('button', { name: /^Jump to latest/ })
   await expect(jump.getByLabel('2 new entries')).toBeVisible()
   await jump.click()
-  await expect(window.entry('Turn completed')).toBeVisible()
+  await expect(window.entry('Turn completed').last()).toBeVisible()
   await expect(window.entry('Answer: Done at last.')).toBeVisible()
   await expect(jump).toBeHidden()
 })

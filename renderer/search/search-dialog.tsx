@@ -13,6 +13,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { RelativeTime } from '../ui/relative-time.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Marked } from './marked.tsx'
+import { foundWords, readSnippet } from './snippet.ts'
 
 const pauseMs = 120
 const hitsMax = 100
@@ -48,8 +49,8 @@ export function SearchDialog() {
 
   const open = (hit: SearchHit) => {
     flushSync(() => showDialog(null))
-    const words = query.split(/\s+/).filter((word) => !word.includes(':') && !word.startsWith('-'))
-    setTimeout(() => showSession(hit.sessionId, hit.itemId === null ? undefined : { itemId: hit.itemId, words }), 0)
+    const target = hit.itemId === null ? undefined : { itemId: hit.itemId, words: foundWords(hit) }
+    setTimeout(() => showSession(hit.sessionId, target), 0)
   }
 
   return (
@@ -127,7 +128,8 @@ export function SearchDialog() {
 }
 
 function Hit({ id, hit, onOpen }: { id: string; hit: SearchHit; onOpen: () => void }) {
-  const safe = shownText(hit.snippet)
+  const { text, ranges } = readSnippet(hit)
+  const safe = shownText(text)
   return (
     <List.Item
       value={id}
@@ -136,7 +138,7 @@ function Hit({ id, hit, onOpen }: { id: string; hit: SearchHit; onOpen: () => vo
     >
       <span className="w-64 shrink-0 pt-1 text-11 text-faint">{kinds[hit.kind] ?? hit.kind}</span>
       <bdi className="line-clamp-2 min-w-0 grow break-words text-muted">
-        <Marked text={safe} ranges={safe === hit.snippet ? hit.ranges : []} />
+        <Marked text={safe} ranges={safe === text ? ranges : []} />
       </bdi>
       <RelativeTime at={hit.at} className="shrink-0 pt-1 text-11 text-faint" />
     </List.Item>
