@@ -23,6 +23,7 @@ import { Paths } from './files/paths.ts'
 import { FileStates } from './files/read-state.ts'
 import { SearchProgram } from './files/search-program.ts'
 import { Watching } from './files/watching.ts'
+import { Drafts } from './files/drafts.ts'
 import { FileWorkers } from './files/worker-pool.ts'
 import { WorkspaceChanges } from './files/workspace-changes.ts'
 import { readProvidersConfig, type ProvidersConfig } from './models/config.ts'
@@ -473,6 +474,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         watch: (workspace) => watching.watch(workspace),
         paths,
         program,
+        gate,
+        workers,
+        drafts: new Drafts(storage),
+        recorded: (ids) => intents.recorded(ids),
         knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path),
       }),
     },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { chmod } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -227,7 +228,14 @@ describe('the Files tab', () => {
       viewFile(await workspace.paths.resolve(workspace.place, path), max)
     await chmod(await workspace.put('a', 'one\r\ntwo'), 0o644)
     await workspace.put('b', Buffer.from('89504e470d0a1a0a0000000d4948445200', 'hex'))
-    expect(await view('a')).toEqual({ text: 'one\r\ntwo', bytes: 8, truncated: false, mediaType: 'text/plain' })
+    expect(await view('a')).toEqual({
+      text: 'one\r\ntwo',
+      bytes: 8,
+      truncated: false,
+      mediaType: 'text/plain',
+      version: createHash('sha256').update('one\r\ntwo').digest('hex'),
+      readOnly: null,
+    })
     expect(await view('a', 3)).toMatchObject({ text: 'one', bytes: 8, truncated: true })
     expect(await view('b')).toMatchObject({ text: null, mediaType: 'image/png' })
   })

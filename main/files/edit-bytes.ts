@@ -2,6 +2,7 @@
 import { LatheError } from '../../preload/contract/errors.ts'
 import { typeOfContent } from './content-type.ts'
 import { editText, type EditRequest, type LineRange, type Strategy } from './edit.ts'
+import { keptLineEnds } from './line-ends.ts'
 import { applyHunks, type HunkFault, type PatchHunk } from './patch.ts'
 import type { Standing } from './read-state.ts'
 import { decodeText, encodeText, isBinary, keepsEveryByte, type DecodedText } from './text.ts'
@@ -42,6 +43,14 @@ export async function patchBytes({ bytes, hunks }: PatchInput): Promise<PatchedB
   const decoded = await editable(bytes)
   const { text, faults, exact } = applyHunks(decoded.text, hunks)
   return { bytes: await encodeText({ text, encoding: decoded.encoding }), faults, exact }
+}
+
+export type ReplaceInput = { bytes: Uint8Array; text: string }
+
+/** All of a file's text as a person edited it, with whatever line ends; throws as `patchBytes` does. */
+export async function replaceBytes({ bytes, text }: ReplaceInput): Promise<Uint8Array> {
+  const decoded = await editable(bytes)
+  return encodeText({ text: keptLineEnds(decoded.text, text), encoding: decoded.encoding })
 }
 
 /** Text that comes back byte for byte. */

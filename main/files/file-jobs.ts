@@ -4,15 +4,18 @@ import { countTextChanges, diffText, type TextDiff } from './text-diff.ts'
 import {
   editBytes,
   patchBytes,
+  replaceBytes,
   type EditedBytes,
   type EditInput,
   type PatchedBytes,
   type PatchInput,
+  type ReplaceInput,
 } from './edit-bytes.ts'
 
 export type Jobs = {
   edit: { input: EditInput; answer: EditedBytes }
   patch: { input: PatchInput; answer: PatchedBytes }
+  replace: { input: ReplaceInput; answer: Uint8Array }
   document: { input: DocumentInput; answer: DocumentText | null }
   diff: { input: { before: string; after: string; context: number; milliseconds: number }; answer: TextDiff }
   count: {
@@ -29,6 +32,8 @@ export async function runJob(job: Job): Promise<Jobs[keyof Jobs]['answer']> {
       return editBytes(job.input)
     case 'patch':
       return patchBytes(job.input)
+    case 'replace':
+      return replaceBytes(job.input)
     case 'document':
       return documentText(job.input)
     case 'diff':

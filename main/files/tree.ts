@@ -6,8 +6,10 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { typeOfContent } from './content-type.ts'
 import { comparePaths } from './file-search.ts'
 import { notFound, openChecked, type FilePath } from './paths.ts'
+import { whyReadOnly } from './saving.ts'
 import { neverEntered } from './search-program.ts'
 import { decodeAs, encodingOf, isBinary } from './text.ts'
+import { hashOf } from './version.ts'
 
 export type TreeEntry = {
   name: string
@@ -70,6 +72,10 @@ export type ViewedFile = {
   bytes: number
   /** Only the beginning is given. */ truncated: boolean
   mediaType: string | null
+  /** Hash of the bytes, where all of a text file is given. */
+  version: string | null
+  /** Why the text cannot be saved after an edit; null where it can. */
+  readOnly: string | null
 }
 
 const viewedBytesMax = 16 * 1024 * 1024
@@ -84,12 +90,16 @@ export async function viewFile(path: FilePath, bytesMax = viewedBytesMax): Promi
     const content = buffer.subarray(0, bytesRead)
     const type = typeOfContent(content, isBinary(content))
     const encoding = type === null ? await encodingOf(content) : null
-    if (!encoding) return { text: null, bytes, truncated: false, mediaType: type }
+    if (!encoding)
+      return { text: null, bytes, truncated: false, mediaType: type, version: null, readOnly: 'It is no text.' }
+    const truncated = bytes > bytesRead
     return {
       text: await decodeAs(content.subarray(encoding.mark.length), encoding),
       bytes,
-      truncated: bytes > bytesRead,
+      truncated,
       mediaType: 'text/plain',
+      version: truncated ? null : await hashOf(content),
+      readOnly: truncated ? 'Only its beginning is shown.' : await whyReadOnly(path, content),
     }
   } finally {
     await handle.close()

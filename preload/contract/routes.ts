@@ -8,7 +8,7 @@ import { ErrorBody } from './errors.ts'
 import { SessionEvent, TerminalState, WorkbenchEvent, Workspace } from './events.ts'
 import { BlobHash, Id, RequestId } from './ids.ts'
 import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
-import { listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
+import { editedBytesMax, listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
 import { ApprovalMode, Entry, FollowUp, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
 import { Settings } from './settings.ts'
 import { Update } from './update.ts'
@@ -17,6 +17,7 @@ import { Update } from './update.ts'
 const route = oc.errors({ LATHE: { data: ErrorBody } })
 
 const Text = z.string().max(2 * 1024 * 1024)
+const EditedText = z.string().max(editedBytesMax)
 const Path = z
   .string()
   .min(1)
@@ -122,6 +123,12 @@ export const FileBody = z.object({
   truncated: z.boolean(),
   binary: z.boolean(),
   mediaType: z.string().nullable(),
+  /** Hash of the bytes `text` was read from; null where it is not all of them. What is saved names it. */
+  version: z.string().nullable(),
+  /** Why the editor shows it without changing it; null where it can be edited. */
+  readOnly: z.string().nullable(),
+  /** Edits that were not saved yet, and the version they were made on; null there: a file that is not on disk. */
+  draft: z.object({ text: z.string(), base: z.string().nullable() }).nullable(),
 })
 export type FileBody = z.infer<typeof FileBody>
 
@@ -518,6 +525,25 @@ export const contract = {
   files: {
     list: route.input(z.object({ workspace: Path, path: z.string().max(4_096) })).output(z.array(TreeNode)),
     read: route.input(z.object({ workspace: Path, path: Path })).output(FileBody),
+    /**
+     * Saves what the person edited, through the commit gate: encoding, byte order mark and line ends stay the file's own.
+     * Throws `file.stale` where the file is not `base` any more, null being one that is not there.
+     */
+    write: route
+      .input(z.object({ ...act, workspace: Path, path: Path, text: EditedText, base: z.string().max(100).nullable() }))
+      .output(z.object({ version: z.string() })),
+    /** Keeps unsaved edits over reloads and restarts; null lets them go. */
+    setDraft: route
+      .input(
+        z.object({
+          workspace: Path,
+          path: Path,
+          draft: z.object({ text: EditedText, base: z.string().max(100).nullable() }).nullable(),
+        }),
+      )
+      .output(done),
+    /** Paths of the files with unsaved edits. */
+    drafts: route.input(z.object({ workspace: Path })).output(z.array(z.string())),
     find: route
       .input(z.object({ workspace: Path, query: z.string().max(200) }))
       .output(z.array(z.object({ path: z.string(), kind: z.enum(['file', 'folder']) }))),

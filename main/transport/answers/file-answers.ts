@@ -1,32 +1,55 @@
 /** Answers about files of a workspace: the tree, the viewer, quick open. Only folders the person opened are looked into. */
 import { LatheError } from '../../../preload/contract/errors.ts'
+import { editedBytesMax } from '../../../preload/contract/limits.ts'
+import type { Drafts } from '../../files/drafts.ts'
 import { listFiles } from '../../files/file-search.ts'
-import type { FilePath, Paths } from '../../files/paths.ts'
+import type { CommitGate } from '../../files/gate.ts'
+import type { FilePath, Paths, Place } from '../../files/paths.ts'
 import { rankPaths } from '../../files/quick-open.ts'
+import { saveText } from '../../files/saving.ts'
 import type { SearchProgram } from '../../files/search-program.ts'
 import { listFolder, viewFile } from '../../files/tree.ts'
+import type { FileWorkers } from '../../files/worker-pool.ts'
 import type { Handlers } from '../handlers.ts'
 
 export type FileServices = {
   paths: Paths
   program: SearchProgram
+  gate: CommitGate
+  workers: FileWorkers
+  drafts: Drafts
+  /** Changes that no session records are done with (F-601 step 6). */
+  recorded(changeIds: readonly string[]): Promise<void>
   knowsWorkspace(path: string): Promise<boolean>
   /** Somebody looks at this workspace: its changes are to be told (F-1110). */
   watch(workspace: string): void
 }
 
+const ok = { ok: true } as const
 const quickOpenPathsMax = 200_000
 const quickOpenHits = 50
 /** A list of paths is used again for so long: quick open asks at each key press. */
 const listedMs = 5_000
-const viewedBytesMax = 2 * 1024 * 1024
+/** Of files too large for the editor, what the viewer shows. */
+const beginningBytes = 2 * 1024 * 1024
+const noFile = {
+  text: '',
+  bytes: 0,
+  truncated: false,
+  binary: false,
+  mediaType: 'text/plain',
+  version: null,
+  readOnly: null,
+}
+/** The window's own requests belong to no session. */
+const placeOf = (workspace: string): Place => ({ sessionId: 'window', workspace, extraFolders: [] })
 
 export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
   const lists = new Map<string, { at: number; paths: Promise<{ paths: string[] }> }>()
 
   async function resolve(workspace: string, path: string): Promise<FilePath> {
     if (!(await files.knowsWorkspace(workspace))) throw new LatheError('access.denied', 'This folder is not open.')
-    const found = await files.paths.resolve({ sessionId: 'window', workspace, extraFolders: [] }, path)
+    const found = await files.paths.resolve(placeOf(workspace), path)
     files.watch(workspace)
     if (!found.inside) throw new LatheError('path.outside_workspace', `${path} leads outside the workspace.`)
     return found
@@ -55,9 +78,28 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         }))
       },
       read: async ({ workspace, path }) => {
-        const file = await viewFile(await resolve(workspace, path), viewedBytesMax)
-        return { path, ...file, binary: file.text === null }
+        const found = await resolve(workspace, path)
+        if (found.kind === 'missing') {
+          // Edits of a file that is gone meanwhile are not lost with it.
+          const draft = await files.drafts.get(workspace, path)
+          if (draft) return { path, ...noFile, draft }
+        }
+        const isLarge = found.stats !== null && found.stats.size > editedBytesMax
+        const file = await viewFile(found, isLarge ? beginningBytes : editedBytesMax)
+        const draft = file.version === null ? null : await files.drafts.get(workspace, path)
+        return { path, ...file, binary: file.text === null, draft }
       },
+      write: async ({ workspace, path, text, base }) => {
+        const version = await saveText(files, placeOf(workspace), await resolve(workspace, path), { text, base })
+        await files.drafts.set(workspace, path, null)
+        return { version }
+      },
+      setDraft: async ({ workspace, path, draft }) => {
+        await resolve(workspace, path)
+        await files.drafts.set(workspace, path, draft)
+        return ok
+      },
+      drafts: ({ workspace }) => files.drafts.paths(workspace),
       find: async ({ workspace, query }) => {
         const root = await resolve(workspace, '.')
         // Not the caller's signal: several key presses share one list.

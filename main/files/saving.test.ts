@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { chmod, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Drafts } from './drafts.ts'
+import { saveText } from './saving.ts'
+import { codeOf, makeWorkspace, type TestWorkspace } from './test-workspace.ts'
+import { viewFile } from './tree.ts'
+
+let workspace: TestWorkspace
+beforeEach(async () => void (workspace = await makeWorkspace()))
+afterEach(() => workspace[Symbol.asyncDispose]())
+
+const hash = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
+const resolve = (path: string) => workspace.paths.resolve(workspace.place, path)
+const bytesOf = (path: string) => readFile(join(workspace.folder, path))
+async function save(path: string, text: string, base: string | null): Promise<string> {
+  const { gate, workers, place } = workspace
+  const recorded = async (ids: readonly string[]) => expect(ids).toHaveLength(1)
+  return saveText({ gate, workers, recorded }, place, await resolve(path), { text, base })
+}
+
+test('F-912 F-519 F-520 what the person saves keeps encoding, mark, line ends, the missing last one and the mode', async () => {
+  const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('a\r\nb\nc', 'utf16le')])
+  await workspace.put('wide', utf16)
+  await chmod(join(workspace.folder, 'wide'), 0o750)
+  const opened = await viewFile(await resolve('wide'))
+  expect(opened).toMatchObject({ text: 'a\r\nb\nc', version: hash(utf16), readOnly: null })
+  const version = await save('wide', 'a\nB\nc', hash(utf16))
+  const now = await bytesOf('wide')
+  expect(now).toEqual(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('a\r\nB\nc', 'utf16le')]))
+  expect(version).toBe(hash(now))
+  expect((await stat(join(workspace.folder, 'wide'))).mode & 0o777).toBe(0o750)
+
+  await workspace.put('western', Buffer.from('caf\xe9 au lait\n', 'latin1'))
+  await save('western', 'caf\u{e9} noir\n', hash(await bytesOf('western')))
+  expect(await bytesOf('western')).toEqual(Buffer.from('caf\xe9 noir\n', 'latin1'))
+  expect(await codeOf(save('western', '日\n', hash(await bytesOf('western'))))).toBe('file.unencodable')
+})
+
+test('F-912 F-602 a file that somebody else changed is not saved over, before and at the gate', async () => {
+  await workspace.put('a', 'one\n')
+  const base = hash('one\n')
+  await workspace.put('a', 'theirs\n')
+  expect(await codeOf(save('a', 'mine\n', base))).toBe('file.stale')
+  expect(await workspace.read('a')).toBe('theirs\n')
+
+  workspace.reached = async (point) => void (point === 'matched' && (await workspace.put('a', 'later\n')))
+  expect(await codeOf(save('a', 'mine\n', hash('theirs\n')))).toBe('file.stale')
+  expect(await workspace.read('a')).toBe('later\n')
+  workspace.reached = () => {}
+
+  await rm(join(workspace.folder, 'a'))
+  expect(await codeOf(save('a', 'mine\n', hash('later\n')))).toBe('file.stale')
+  await save('a', 'mine\n', null)
+  expect(await workspace.read('a')).toBe('mine\n')
+})
+
+test('F-203 F-612 a file that cannot be saved as it is says so when it is opened', async () => {
+  await workspace.put(
+    'broken',
+    Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('ab', 'utf16le'), Buffer.from([0x41])]),
+  )
+  expect((await viewFile(await resolve('broken'))).readOnly).toContain('encoding')
+  await workspace.put('long', 'x'.repeat(100))
+  expect(await viewFile(await resolve('long'), 10)).toMatchObject({ version: null, truncated: true })
+})
+
+test('edits that were not saved are kept by file until they are let go', async () => {
+  const values = new Map<string, unknown>()
+  const drafts = new Drafts({
+    value: async (name) => values.get(name) ?? null,
+    setValue: async (name, value) => void values.set(name, value),
+  })
+  await Promise.all([
+    drafts.set('/w', 'a', { text: 'A', base: 'v1' }),
+    drafts.set('/w', 'b', { text: 'B', base: null }),
+    drafts.set('/other', 'a', { text: 'C', base: 'v2' }),
+  ])
+  await drafts.set('/w', 'a', { text: 'AA', base: 'v1' })
+  expect(await drafts.paths('/w')).toEqual(['a', 'b'])
+  expect(await drafts.get('/w', 'a')).toEqual({ text: 'AA', base: 'v1' })
+  await drafts.set('/w', 'a', null)
+  expect([await drafts.paths('/w'), await drafts.get('/w', 'a')]).toEqual([['b'], null])
+  expect(await drafts.get('/other', 'a')).toEqual({ text: 'C', base: 'v2' })
+})
