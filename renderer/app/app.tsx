@@ -106,9 +106,9 @@ function useKeys(): void {
     const listener = keyListener(boundCommands(overrides), (id, repeated) => {
       // A key held down decides one card, not the one that comes after it.
       if (repeated && id.startsWith('approval.')) return true
-      // A dialog has the keyboard to itself, but for what opens another one in its place.
+      // A dialog has the keyboard to itself, but for what opens another one in its place. An editor's find field is none.
       if (
-        document.querySelector('[role="dialog"], [role="alertdialog"]') &&
+        document.querySelector(':is([role="dialog"], [role="alertdialog"]):not(.monaco-editor *)') &&
         !/^(palette|settings|shortcuts|search|zoom|theme)\./.test(id)
       )
         return false

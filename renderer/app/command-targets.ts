@@ -2,6 +2,7 @@
 interface CommandTargets {
   transcript: { find(): void }
   changes: { next(): void; previous(): void; nextFile(): void; previousFile(): void; keep(): void; undo(): void }
+  editor: { save(): void }
   terminal: {
     find(): void
     copy(): void

@@ -500,6 +500,14 @@ export const commands: readonly Command[] = [
   },
 
   {
+    id: 'file.save',
+    title: 'Save file',
+    category: 'Workspace',
+    keys: 'Mod+S',
+    when: () => commandTarget('editor') !== undefined || 'No file is open to edit.',
+    run: () => commandTarget('editor')?.save(),
+  },
+  {
     id: 'workspace.open',
     title: 'Open folder',
     category: 'Workspace',

@@ -147,6 +147,18 @@ describe('pressing keys', () => {
     expect(terminalKeeps('Mod+B', true)).toBe(false)
   })
 
+  test('S-177 a focused editor keeps the keys of its own find and lines, and gives up the others', () => {
+    document.body.innerHTML = '<div class="monaco-editor"><textarea></textarea></div>'
+    const target = document.querySelector('textarea')!
+    const ran = listen([bound('find', 'Mod+F'), bound('list', 'Mod+B'), bound('save', 'Mod+S')])
+    expect(press({ target, key: 'f', code: 'KeyF', ctrlKey: true }).defaultPrevented).toBe(false)
+    press({ target, key: 'b', code: 'KeyB', ctrlKey: true })
+    press({ target, key: 's', code: 'KeyS', ctrlKey: true })
+    expect(ran).toEqual(['list', 'save'])
+    press({ key: 'f', code: 'KeyF', ctrlKey: true })
+    expect(ran.at(-1)).toBe('find')
+  })
+
   test('a bare key never acts while text is being written', () => {
     document.body.innerHTML = '<textarea></textarea>'
     const ran = listen([bound('help', '?'), bound('next', 'F7')])

@@ -132,6 +132,9 @@ export function terminalKeeps(binding: string, mac: boolean = isMac): boolean {
   return control && !held.has('Shift') && !held.has('Alt') && /^[A-Z@[\]\\^_/ ]$/.test(key)
 }
 
+/** Keys that an editor has another meaning for: find, select the line, comment it out. */
+const editorOwn: ReadonlySet<string> = new Set(['Mod+F', 'Mod+L', 'Mod+/', 'F3', 'Shift+F3'])
+
 export interface BoundCommand {
   id: string
   /** Acts only while a terminal has the focus, and then before others on the same keys. */
@@ -187,9 +190,10 @@ export function keyConflicts(bound: readonly BoundCommand[]): Map<string, string
 const editable = 'input, textarea, select, [contenteditable=""], [contenteditable="true"], [role="textbox"]'
 
 /** Where a key press lands, as far as bindings care. */
-function keyPlace(target: EventTarget | null): 'terminal' | 'text' | 'elsewhere' {
+function keyPlace(target: EventTarget | null): 'terminal' | 'editor' | 'text' | 'elsewhere' {
   if (!(target instanceof Element)) return 'elsewhere'
   if (target.closest('.xterm')) return 'terminal'
+  if (target.closest('.monaco-editor')) return 'editor'
   return target.closest(editable) ? 'text' : 'elsewhere'
 }
 
@@ -206,6 +210,7 @@ export function keyListener(
     handlers[tinykeysBinding(keys)] = (event) => {
       const place = keyPlace(event.target)
       if (place === 'terminal' && terminalKeeps(keys)) return
+      if (place === 'editor' && editorOwn.has(keys)) return
       if (place !== 'elsewhere' && !actsInText(keys)) return
       if (!wanting.some(({ id, inTerminal }) => (!inTerminal || place === 'terminal') && run(id, event.repeat))) return
       event.preventDefault()

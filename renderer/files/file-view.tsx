@@ -1,67 +1,104 @@
-/** One file, to read: its text with line numbers and a find field; what is no text says what it is. */
-import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState } from 'react'
-import { focusOnMount } from '../app/focus-on-mount.ts'
+/** One file: text to edit and save, larger text to read from its beginning, pictures; anything else says what it is. */
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import type { FileBody } from '../../preload/contract/routes.ts'
 import { client } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { bytesText, counted } from '../transcript/amounts.ts'
-import { shownText } from '../transcript/shown-text.ts'
-import { type ShownFile, useWindow } from '../state/window-store.ts'
+import type { ShownFile } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
+import { bytesText } from '../transcript/amounts.ts'
+import { shownText } from '../transcript/shown-text.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
-import { IconButton } from '../ui/icon-button.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { type CodeLines, CodeLinesView, linesOf } from './code-lines.tsx'
+import { type CodeLines, CodeLinesView } from './code-lines.tsx'
+import { FileHeader } from './file-header.tsx'
+import { FindBar } from './find-bar.tsx'
 import { languageOf } from './language.ts'
 
+const EditorPane = lazy(() => import('./editor-pane.tsx'))
+
+/** What a reading found, and when it was asked for: what was saved since is newer. */
+export type Reading = { body: FileBody; askedAt: number }
+
 export function FileView({ file }: { file: ShownFile }) {
-  const { workspace, path, line, opened } = file
+  const { workspace, path } = file
   // Read again when it changes on disk; the shown text stays until the new one is there.
   const rev = useWorkbench(({ filesChanged }) => {
     const changed = filesChanged.get(workspace)
     return changed && (changed.paths === 'rescan' || changed.paths.includes(path)) ? changed.rev : 0
   })
-  const { answer, error, again } = useAnswer(
+  const { answer, error, again } = useAnswer<Reading>(
     `${workspace}\n${path}\n${rev}`,
-    (signal) => client().files.read({ workspace, path }, { signal }),
+    async (signal) => {
+      const askedAt = performance.now()
+      return { body: await client().files.read({ workspace, path }, { signal }), askedAt }
+    },
     { keepsLast: true },
   )
-  const body = answer?.path === path ? answer : null
-  const text = body?.text ?? null
+  const reading = answer?.body.path === path ? answer : null
+  /** The last reading that could be edited: the editor stays when the file is gone meanwhile. */
+  const [edited, setEdited] = useState<Reading | null>(null)
+  if (reading && reading !== edited && isEditable(reading.body)) setEdited(reading)
+  const gone = error?.code === 'file.not_found' && edited?.body.path === path
+  const body = reading?.body ?? (gone ? edited.body : null)
+
+  if (edited && body && (gone || isEditable(body)))
+    return (
+      <Suspense fallback={<TextView file={file} body={body} />}>
+        <EditorPane key={`${workspace}\n${path}`} file={file} reading={edited} gone={gone} />
+      </Suspense>
+    )
+  if (body?.text != null && body.text !== '') return <TextView file={file} body={body} />
+  return (
+    <section aria-label={shownText(path)} className="flex min-h-0 grow flex-col">
+      <FileHeader path={path} bytes={body?.bytes ?? null} />
+      {error ? (
+        <ErrorState
+          what="Could not read the file"
+          message={error.message}
+          hint={error.hint}
+          code={error.code}
+          onRetry={again}
+        />
+      ) : body === null ? (
+        <Skeleton label="Reading the file" lines={[0.5, 0.8, 0.65, 0.9, 0.4]} />
+      ) : body.text === '' ? (
+        <EmptyState title="The file is empty" />
+      ) : (
+        <EmptyState
+          title={body.binary ? `A binary file of ${bytesText(body.bytes)}` : 'This file cannot be shown as text'}
+          detail={body.mediaType ?? undefined}
+        />
+      )}
+    </section>
+  )
+}
+
+function isEditable({ text, readOnly, truncated }: FileBody): boolean {
+  return text !== null && readOnly === null && !truncated
+}
+
+/** Text to read: at once, before the editor is there, and where it would be too much for it. */
+function TextView({ file, body }: { file: ShownFile; body: FileBody }) {
+  const { path, line, opened } = file
   const code = useRef<CodeLines>(null)
   const [finding, setFinding] = useState(false)
   /** The line the find bar is at, for this opening of the file. */
   const [found, setFound] = useState<{ opened: number; line: number } | null>(null)
   const marked = found?.opened === opened ? found.line : (line ?? null)
-  const there = text !== null
+  const text = body.text ?? ''
 
   useEffect(() => {
-    if (!there || line === undefined) return
+    if (line === undefined) return
     // The lines are measured once they are on screen. `opened` asks again for the same line.
     const frame = requestAnimationFrame(() => opened > 0 && code.current?.showLine(line))
     return () => cancelAnimationFrame(frame)
-  }, [line, opened, there])
+  }, [line, opened])
 
   return (
     <section aria-label={shownText(path)} className="flex min-h-0 grow flex-col">
-      <header className="flex h-32 shrink-0 items-center gap-4 border-b border-line pr-4 pl-10 text-12">
-        <bdi className="min-w-0 truncate text-ink" title={shownText(path)}>
-          {shownText(path)}
-        </bdi>
-        {body && <span className="shrink-0 text-11 text-faint">{bytesText(body.bytes)}</span>}
-        <span className="grow" />
-        <IconButton
-          icon={Search}
-          label="Find in file"
-          size="small"
-          disabled={!there}
-          pressed={finding}
-          onClick={() => setFinding(!finding)}
-        />
-        <IconButton icon={X} label="Close file" size="small" onClick={() => useWindow.setState({ file: null })} />
-      </header>
-      {finding && there && (
+      <FileHeader path={path} bytes={body.bytes} finding={finding} onFind={() => setFinding(!finding)} />
+      {finding && (
         <FindBar
           text={text}
           onFind={(at) => {
@@ -74,107 +111,20 @@ export function FileView({ file }: { file: ShownFile }) {
           }}
         />
       )}
-      {error ? (
-        <ErrorState
-          what="Could not read the file"
-          message={error.message}
-          hint={error.hint}
-          code={error.code}
-          onRetry={again}
-        />
-      ) : body === null ? (
-        <Skeleton label="Reading the file" lines={[0.5, 0.8, 0.65, 0.9, 0.4]} />
-      ) : text === null ? (
-        <EmptyState
-          title={body.binary ? `A binary file of ${bytesText(body.bytes)}` : 'This file cannot be shown as text'}
-          detail={body.mediaType ?? undefined}
-        />
-      ) : text === '' ? (
-        <EmptyState title="The file is empty" />
-      ) : (
-        <>
-          <CodeLinesView
-            ref={code}
-            text={text}
-            language={languageOf(path)}
-            label={`Text of ${shownText(path)}`}
-            marked={marked}
-          />
-          {body.truncated && (
-            <p className="border-t border-line px-10 py-4 text-11 text-muted">
-              Only the beginning is shown: the file has {bytesText(body.bytes)}.
-            </p>
-          )}
-        </>
+      <CodeLinesView
+        ref={code}
+        text={text}
+        language={languageOf(path)}
+        label={`Text of ${shownText(path)}`}
+        marked={marked}
+      />
+      {body.readOnly !== null && (
+        <p className="border-t border-line px-10 py-4 text-11 text-muted">
+          {body.truncated
+            ? `Only the beginning is shown: the file has ${bytesText(body.bytes)}.`
+            : `Read only. ${body.readOnly}`}
+        </p>
       )}
     </section>
-  )
-}
-
-function linesWith(text: string, wanted: string): number[] {
-  const lower = wanted.toLowerCase()
-  return lower === ''
-    ? []
-    : linesOf(text).flatMap((line, index) => (line.toLowerCase().includes(lower) ? [index + 1] : []))
-}
-
-function FindBar({
-  text,
-  onFind,
-  onClose,
-}: {
-  text: string
-  onFind: (line: number | null) => void
-  onClose: () => void
-}) {
-  const [wanted, setWanted] = useState('')
-  const [at, setAt] = useState(0)
-  const found = useMemo(() => linesWith(text, wanted), [text, wanted])
-  const go = (index: number) => {
-    if (found.length === 0) return
-    const next = (index + found.length) % found.length
-    setAt(next)
-    onFind(found[next] ?? null)
-  }
-  return (
-    <div role="search" className="flex h-32 shrink-0 items-center gap-4 border-b border-line bg-side pr-4 pl-10">
-      <input
-        ref={focusOnMount}
-        aria-label="Find in file"
-        placeholder="Find"
-        value={wanted}
-        onChange={(event) => {
-          setWanted(event.target.value)
-          setAt(0)
-          onFind(linesWith(text, event.target.value)[0] ?? null)
-        }}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') go(at + (event.shiftKey ? -1 : 1))
-          else if (event.key === 'Escape') {
-            event.stopPropagation()
-            onClose()
-          }
-        }}
-        className="h-full min-w-0 grow bg-transparent text-12 outline-none"
-      />
-      <span role="status" className="figures shrink-0 text-11 text-faint">
-        {wanted === '' ? '' : found.length === 0 ? 'Nothing found' : `${at + 1} of ${counted(found.length, 'line')}`}
-      </span>
-      <IconButton
-        icon={ChevronUp}
-        label="Previous"
-        size="small"
-        disabled={found.length === 0}
-        onClick={() => go(at - 1)}
-      />
-      <IconButton
-        icon={ChevronDown}
-        label="Next"
-        size="small"
-        disabled={found.length === 0}
-        onClick={() => go(at + 1)}
-      />
-      <IconButton icon={X} label="Close find" size="small" onClick={onClose} />
-    </div>
   )
 }

@@ -14,6 +14,7 @@ import { inWorkspace } from './file-tree.ts'
 import { FileView } from './file-view.tsx'
 import { FoundPath } from './found-path.tsx'
 import { TreeView } from './tree-view.tsx'
+import { loadUnsaved, useUnsaved } from './unsaved.ts'
 import { useTree } from './use-tree.ts'
 
 /** From here on the file stands beside the tree, not below it. */
@@ -43,10 +44,12 @@ function Files({ workspace }: { workspace: string }) {
   const tree = useTree(workspace)
   const file = useWindow((state) => (state.file?.workspace === workspace ? state.file : null))
   const path = file ? inWorkspace(workspace, file.path) : null
+  const unsaved = useUnsaved(workspace)
   const [query, setQuery] = useState('')
   const room = useRef<HTMLDivElement>(null)
   const [beside, setBeside] = useState(false)
   const { reveal } = tree
+  useEffect(() => void loadUnsaved(workspace), [workspace])
 
   useEffect(() => {
     if (path !== null) reveal(path)
@@ -85,7 +88,7 @@ function Files({ workspace }: { workspace: string }) {
         </div>
       </div>
       {query.trim() === '' ? (
-        <TreeView tree={tree} chosen={path} onChoose={open} />
+        <TreeView tree={tree} chosen={path} unsaved={unsaved} onChoose={open} />
       ) : (
         <Found workspace={workspace} query={query.trim()} onChoose={open} />
       )}

@@ -15,10 +15,13 @@ const pathOf = (row: TreeRow) => (row.kind === 'node' ? row.node.path : `${row.p
 export function TreeView({
   tree,
   chosen,
+  unsaved,
   onChoose,
 }: {
   tree: Tree
   chosen: string | null
+  /** Paths of files with edits that were not saved. */
+  unsaved: ReadonlySet<string>
   onChoose: (path: string) => void
 }) {
   const { rows, setOpen } = tree
@@ -114,6 +117,7 @@ export function TreeView({
               row={rows[index]!}
               focusable={index === activeIndex}
               chosen={index === chosenIndex}
+              unsaved={unsaved.has(pathOf(rows[index]!))}
               onFocus={() => setActive(pathOf(rows[index]!))}
               onAct={() => act(rows[index]!)}
               onRetry={tree.reload}
@@ -130,13 +134,14 @@ type RowProps = {
   row: TreeRow
   focusable: boolean
   chosen: boolean
+  unsaved: boolean
   onFocus: () => void
   onAct: () => void
   onRetry: (path: string) => void
   onKeyDown: (event: KeyboardEvent) => void
 }
 
-function Row({ row, focusable, chosen, onFocus, onAct, onRetry, onKeyDown }: RowProps) {
+function Row({ row, focusable, chosen, unsaved, onFocus, onAct, onRetry, onKeyDown }: RowProps) {
   const indent = { paddingLeft: `${(row.depth * 14 + 6) / 16}rem` }
   const common = { 'data-path': pathOf(row), 'aria-level': row.depth + 1, onFocus, style: indent }
   const tabIndex = focusable ? 0 : -1
@@ -194,6 +199,12 @@ function Row({ row, focusable, chosen, onFocus, onAct, onRetry, onKeyDown }: Row
         className={classNames('shrink-0', node.kind === 'folder' ? 'text-muted' : 'text-faint')}
       />
       <bdi className="truncate">{shownText(node.name)}</bdi>
+      {unsaved && (
+        <>
+          <span aria-hidden className="size-6 shrink-0 rounded-full bg-needs" />
+          <span className="sr-only">, unsaved</span>
+        </>
+      )}
       {node.ignored && <span className="sr-only">, ignored</span>}
     </div>
   )

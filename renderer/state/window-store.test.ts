@@ -30,7 +30,7 @@ test('S-176 a floating pane is another thing than the docked one: the layout of 
 })
 
 test('X-811 a file opens in the inspector, at its line', () => {
-  openFile('/w', 'src/a.ts', 12)
+  openFile('/w', 'src/a.ts', { line: 12 })
   expect(useWindow.getState().file).toMatchObject({ workspace: '/w', path: 'src/a.ts', line: 12 })
   expect(preferences()).toMatchObject({ 'panes.inspector': true, 'inspector.tab': 'files' })
 })

@@ -34,6 +34,8 @@ export interface ShownFile {
   workspace: string
   path: string
   line?: number
+  /** From 1, in UTF-16 units. */
+  column?: number
   /** Rises with each opening, so that opening the same line again scrolls to it again. */
   opened: number
 }
@@ -129,9 +131,9 @@ export function showInspector(tab: InspectorTab): void {
   showPane('inspector', true)
 }
 
-/** Shows a workspace file in the tab Files, at a line if one is given. Paths are as the files room takes them. */
-export function openFile(workspace: string, path: string, line?: number): void {
-  setState({ file: { workspace, path, ...(line === undefined ? {} : { line }), opened: Date.now() } })
+/** Shows a workspace file in the tab Files, at a place if one is given. Paths are as the files room takes them. */
+export function openFile(workspace: string, path: string, place: { line?: number; column?: number } = {}): void {
+  setState({ file: { workspace, path, ...place, opened: Date.now() } })
   showInspector('files')
 }
 

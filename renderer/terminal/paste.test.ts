@@ -25,11 +25,11 @@ test('X-810 a long paste is whole and in order again, no character split', () =>
   )
 })
 
-test('X-811 places in files are found with their lines, web addresses are not', () => {
+test('X-811 places in files are found with line and column, web addresses are not', () => {
   const places = (line: string) =>
-    pathPlaces(line).map(({ path, line: number }) => (number === undefined ? path : `${path}:${number}`))
-  expect(places(' ✗ src/upload/part.test.ts:42:7 (4 tests)')).toEqual(['src/upload/part.test.ts:42'])
-  expect(places('src/app.ts(12,5): error TS1005')).toEqual(['src/app.ts:12'])
+    pathPlaces(line).map(({ path, ...at }) => [path, at.line, at.column].filter((part) => part !== undefined).join(':'))
+  expect(places(' ✗ src/upload/part.test.ts:42:7 (4 tests)')).toEqual(['src/upload/part.test.ts:42:7'])
+  expect(places('src/app.ts(12,5): error TS1005')).toEqual(['src/app.ts:12:5'])
   expect(places('see https://vitest.dev/guide/index.html and ./README.md')).toEqual(['./README.md'])
   const [found] = pathPlaces('at a.ts:3')
   expect('at a.ts:3'.slice(found!.from, found!.to)).toBe('a.ts:3')

@@ -3,28 +3,30 @@
 interface PathPlace {
   path: string
   line?: number
+  column?: number
   /** `[from, to)` in the line's text, the position included. */
   from: number
   to: number
 }
 
 const place =
-  /(?<![\w/:.@-])((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?::(\d{1,7})(?::\d{1,5})?|\((\d{1,7})(?:,\d{1,5})?\))?/g
+  /(?<![\w/:.@-])((?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})(?::(\d{1,7})(?::(\d{1,5}))?|\((\d{1,7})(?:,(\d{1,5}))?\))?/g
 const candidatesMax = 12
 
-export function pathPlaces(line: string): PathPlace[] {
+export function pathPlaces(text: string): PathPlace[] {
   const found: PathPlace[] = []
-  for (const match of line.matchAll(place)) {
-    const [text, path, colon, paren] = match
+  for (const match of text.matchAll(place)) {
+    const [whole, path, colonLine, colonColumn, parenLine, parenColumn] = match
     if (path === undefined || found.length === candidatesMax) continue
     // Part of a web address, which is a link of its own.
-    if (/[a-z][a-z0-9+.-]*:\/\/\S*$/i.test(line.slice(0, match.index))) continue
-    const number = colon ?? paren
+    if (/[a-z][a-z0-9+.-]*:\/\/\S*$/i.test(text.slice(0, match.index))) continue
+    const [line, column] = [colonLine ?? parenLine, colonColumn ?? parenColumn]
     found.push({
       path,
-      ...(number === undefined ? {} : { line: Number(number) }),
+      ...(line === undefined ? {} : { line: Number(line) }),
+      ...(column === undefined ? {} : { column: Number(column) }),
       from: match.index,
-      to: match.index + text.length,
+      to: match.index + whole.length,
     })
   }
   return found

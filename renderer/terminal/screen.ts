@@ -170,7 +170,7 @@ async function fileLinks(
 ): Promise<ILink[] | undefined> {
   const text = term.buffer.active.getLine(row - 1)?.translateToString(true) ?? ''
   const links: ILink[] = []
-  for (const { path, line, from, to } of pathPlaces(text)) {
+  for (const { path, from, to, ...at } of pathPlaces(text)) {
     const inside = inWorkspace(workspace, path)
     if (inside.startsWith('/') || inside.startsWith('../')) continue
     const cut = inside.lastIndexOf('/')
@@ -179,8 +179,8 @@ async function fileLinks(
     links.push({
       text: text.slice(from, to),
       range: { start: { x: from + 1, y: row }, end: { x: to, y: row } },
-      activate: (event) => withModifier(event) && openFile(workspace, inside, line),
-      hover: () => onLink(line === undefined ? inside : `${inside}, line ${line}`),
+      activate: (event) => withModifier(event) && openFile(workspace, inside, at),
+      hover: () => onLink(at.line === undefined ? inside : `${inside}, line ${at.line}`),
       leave: () => onLink(null),
     })
   }

@@ -10,27 +10,27 @@ test.each([
   ['vbscript:x', { kind: 'none' }],
   ['//evil.test/x', { kind: 'none' }],
   ['#part', { kind: 'none' }],
-  ['src/app.ts', { kind: 'file', path: 'src/app.ts', line: null }],
-  ['./src/app.ts:12', { kind: 'file', path: 'src/app.ts', line: 12 }],
-  ['app.ts:12:3', { kind: 'file', path: 'app.ts', line: 12 }],
-  ['src/app.ts#L4-L9', { kind: 'file', path: 'src/app.ts', line: 4 }],
-  ['file:///home/a/b%20c.ts', { kind: 'file', path: '/home/a/b c.ts', line: null }],
-  ['C:\\Users\\a.ts', { kind: 'file', path: 'C:\\Users\\a.ts', line: null }],
+  ['src/app.ts', { kind: 'file', path: 'src/app.ts', at: {} }],
+  ['./src/app.ts:12', { kind: 'file', path: 'src/app.ts', at: { line: 12 } }],
+  ['app.ts:12:3', { kind: 'file', path: 'app.ts', at: { line: 12, column: 3 } }],
+  ['src/app.ts#L4-L9', { kind: 'file', path: 'src/app.ts', at: { line: 4 } }],
+  ['file:///home/a/b%20c.ts', { kind: 'file', path: '/home/a/b c.ts', at: {} }],
+  ['C:\\Users\\a.ts', { kind: 'file', path: 'C:\\Users\\a.ts', at: {} }],
 ])('Z-191 a link to %s', (href, target) => {
   expect(linkTarget(href)).toMatchObject(target)
 })
 
 test.each([
-  ['src/upload/session.ts:42', { path: 'src/upload/session.ts', line: 42 }],
-  ['package.json:3', { path: 'package.json', line: 3 }],
-  ['../x/y.md', { path: '../x/y.md', line: null }],
+  ['src/upload/session.ts:42', { path: 'src/upload/session.ts', at: { line: 42 } }],
+  ['package.json:3', { path: 'package.json', at: { line: 3 } }],
+  ['../x/y.md', { path: '../x/y.md', at: {} }],
   ['Math.max', null],
   ['npm run build', null],
   ['a/b', null],
   ['https://example.com/a.ts', null],
 ])('S-66 inline code %s', (code, place) => {
   const found = filePlace(code)
-  expect(found && { path: found.path, line: found.line }).toEqual(place)
+  expect(found && { path: found.path, at: found.at }).toEqual(place)
 })
 
 test.each([

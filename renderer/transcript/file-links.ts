@@ -2,7 +2,7 @@
 
 export type LinkTarget =
   | { kind: 'web'; url: string; host: string }
-  | { kind: 'file'; path: string; line: number | null }
+  | { kind: 'file'; path: string; at: { line?: number; column?: number } }
   | { kind: 'none' }
 
 const webSchemes = new Set(['http:', 'https:', 'mailto:'])
@@ -24,11 +24,18 @@ export function linkTarget(href: string | undefined): LinkTarget {
 }
 
 function fileTarget(text: string): LinkTarget {
-  const place = /^(.*?)(?:#L(\d+)(?:-L?\d+)?|:(\d+)(?::\d+)?)?$/.exec(decoded(text))!
-  const [, path, anchor, colon] = place
+  const place = /^(.*?)(?:#L(\d+)(?:-L?\d+)?|:(\d+)(?::(\d+))?)?$/.exec(decoded(text))!
+  const [, path, anchor, colon, column] = place
   if (!path) return { kind: 'none' }
   const line = anchor ?? colon
-  return { kind: 'file', path: path.replace(/^\.\//, ''), line: line === undefined ? null : Number(line) }
+  return {
+    kind: 'file',
+    path: path.replace(/^\.\//, ''),
+    at: {
+      ...(line === undefined ? {} : { line: Number(line) }),
+      ...(column === undefined ? {} : { column: Number(column) }),
+    },
+  }
 }
 
 function decoded(text: string): string {
@@ -42,7 +49,7 @@ function decoded(text: string): string {
 const fileLike = /^(?:\.{0,2}\/)?(?:[\w@.+-]+\/)*[\w@.+-]+\.[A-Za-z][A-Za-z0-9]{0,9}(?::\d+(?::\d+)?)?$/
 
 /** Whether a piece of inline code names a file: with a folder or a line, `config.json:3`; `Math.max` does not. */
-export function filePlace(code: string): { path: string; line: number | null } | null {
+export function filePlace(code: string): Extract<LinkTarget, { kind: 'file' }> | null {
   if (code.length > 300 || !fileLike.test(code)) return null
   if (!code.includes('/') && !/:\d/.test(code)) return null
   const target = fileTarget(code)

@@ -211,7 +211,7 @@ function InlineCode({ children }: { children: string }) {
     <button
       type="button"
       title={`Open ${children}`}
-      onClick={() => openFile(workspace, place.path, place.line ?? undefined)}
+      onClick={() => openFile(workspace, place.path, place.at)}
       className="cursor-pointer! hover:underline"
     >
       <code>{children}</code>
@@ -224,14 +224,14 @@ function Link({ href, children }: { href: string | undefined; children: ReactNod
   const target = linkTarget(href)
   if (target.kind === 'none') return <span>{children}</span>
   if (target.kind === 'file') {
-    const { path, line } = target
+    const { path, at } = target
     return (
       <a
         href={`#${path}`}
-        title={line === null ? path : `${path}:${line}`}
+        title={at.line === undefined ? path : `${path}:${at.line}`}
         onClick={(event) => {
           event.preventDefault()
-          openFile(workspace, path, line ?? undefined)
+          openFile(workspace, path, at)
         }}
       >
         {children}

@@ -245,7 +245,7 @@ function OpenPath({ path, line }: { path: string; line: number | undefined }) {
   return (
     <button
       type="button"
-      onClick={() => openFile(workspace, path, line)}
+      onClick={() => openFile(workspace, path, line === undefined ? {} : { line })}
       className="ring-inside flex w-full border-b border-line px-12 py-6 text-left font-mono text-12 text-accent-ink hover:underline"
     >
       <Shown text={line === undefined ? path : `${path}:${line}`} />
