@@ -242,7 +242,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       void runAdmittedTurn(actor, actor.handle, {
         storage,
         models,
-        tools: (current) => tools.registry(current),
+        tools: (current, background) => tools.registry(current, background),
         slots,
         images,
         settings: () => settings.get(),
@@ -304,6 +304,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         })
       }
     },
+    connected: () => events.isRead,
     log: (level, message, fields) => log[level](message, fields),
     now,
   })

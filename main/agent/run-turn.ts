@@ -16,6 +16,7 @@ import type {
 } from '../models/model.ts'
 import type { RedactionStream } from '../platform/redaction.ts'
 import { schemaOf } from '../tools/arguments.ts'
+import { nothingToReport } from '../tools/nothing-to-report.ts'
 import { userParts, type Bodies } from './context.ts'
 import { runCalls, type CallsInput, type ModelCall } from './tool-calls.ts'
 import { addUsage } from './usage.ts'
@@ -113,6 +114,8 @@ export async function runTurn(input: TurnInput): Promise<void> {
       if (port.signal.aborted) return
       finishedTool = true
       messages.push({ role: 'tool', results })
+      const isQuiet = results.some((result) => result.name === nothingToReport.name && !result.isError)
+      if (isQuiet && (await mayEnd(input, messages, 'quiet'))) return
       if (malformed >= malformedStepsMax) {
         await port.report({
           type: 'failed',
@@ -151,7 +154,7 @@ export async function runTurn(input: TurnInput): Promise<void> {
 async function mayEnd(
   input: TurnInput,
   messages: ModelMessage[],
-  ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit',
+  ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit' | 'quiet',
 ): Promise<boolean> {
   const answer = await input.port.report({ type: 'mayEnd', ending })
   if (!answer || answer.ended) return true

@@ -33,6 +33,8 @@ export type ExecFacts = {
   itemId: string
   /** Milliseconds; null: no limit. */
   timeoutMs: number | null
+  /** Its end starts a turn of an idle session. */
+  wakes?: boolean | undefined
 }
 
 /** What its session is told; each is durable once it resolves. */

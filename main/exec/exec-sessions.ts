@@ -133,7 +133,7 @@ export class ExecSessions {
       background: false,
       unreaped: [],
     }))
-    const adopted = { ...facts, label: 'background', timeoutMs: null }
+    const adopted = { ...facts, label: 'background', timeoutMs: null, wakes: false }
     const session = this.#add(owner, adopted, { process, capture, over, feed: null, early: [] })
     await this.tell(owner, session)
     return session
@@ -185,6 +185,7 @@ export class ExecSessions {
         startedAt: session.startedAt,
         tty: facts.tty,
         itemId: facts.itemId,
+        ...(facts.wakes ? { wakes: true } : {}),
       })
       session.id = id
       session.askAgain()

@@ -1,6 +1,7 @@
 /** One value to many readers, each with a bounded queue in which a newer value of the same thing replaces the older. */
 export class Broadcast<T> {
   private readonly readers = new Set<(value: T) => void>()
+  private readonly streams = new Set<AbortSignal>()
   private readonly keyOf: (value: T) => string
   private readonly most: number
 
@@ -8,6 +9,11 @@ export class Broadcast<T> {
   constructor(keyOf: (value: T) => string, most = 2_000) {
     this.keyOf = keyOf
     this.most = most
+  }
+
+  /** Somebody reads: a window, a tab. */
+  get isRead(): boolean {
+    return this.streams.size > 0
   }
 
   send(value: T): void {
@@ -31,8 +37,10 @@ export class Broadcast<T> {
       if (waiting.size > this.most) waiting.delete(waiting.keys().next().value!)
       wake?.()
     })
+    this.streams.add(signal)
     const end = () => {
       stop()
+      this.streams.delete(signal)
       wake?.()
     }
     signal.addEventListener('abort', end, { once: true })

@@ -337,6 +337,22 @@ export class SessionActor {
         effect.ms,
         () => void this.command({ type: 'question.expired', questionId }).catch(() => {}),
       )
+    } else if (effect.do === 'expireApproval') {
+      const { approvalId } = effect
+      this.handle?.after(
+        approvalId,
+        effect.ms,
+        () => void this.command({ type: 'approval.expired', approvalId }).catch(() => {}),
+      )
+    } else if (effect.do === 'limit') {
+      const { turnId } = effect
+      this.handles
+        .get(turnId)
+        ?.after(
+          'limit',
+          effect.ms,
+          () => void this.command({ type: 'stop', turnId, reason: 'time_limit' }).catch(() => {}),
+        )
     } else if (effect.do === 'settled') {
       this.handles.get(effect.turnId)?.end()
       this.handles.delete(effect.turnId)

@@ -5,24 +5,25 @@ import { newId } from '../../preload/contract/ids.ts'
 import type { Attachment, Rule } from '../../preload/contract/items.ts'
 import { idleActorsMax, sliceItems } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
-import type { ApprovalMode, Entry, SessionView, Turn, TurnSource } from '../../preload/contract/session.ts'
+import type { ApprovalMode, Entry, FollowUp, SessionView, Turn } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { cutView, trimView, viewAt } from '../../preload/contract/stretch.ts'
 import { distinctNames } from '../files/attachment-type.ts'
 import { clipItem } from '../storage/clip.ts'
 import { type FoundItem, shows } from '../storage/session-find.ts'
 import type { Storage } from '../storage/storage.ts'
+import { type AutomaticRequest, nextStart } from '../turns/automatic.ts'
 import type { Command, Message } from '../turns/inputs.ts'
 import { nextExpiry } from '../turns/notices.ts'
-import { nextFollowUp } from '../turns/queue.ts'
 import { checkText } from '../turns/requests.ts'
 import { newSession, type Attendance, type Effect } from '../turns/state.ts'
 import { SessionActor } from './actor.ts'
+import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
 import { modelOfTurn } from './chosen-model.ts'
-import { NoticeClock } from './notice-clock.ts'
 import { recovered } from './recovered.ts'
+import { SessionClock } from './session-clock.ts'
 import { writeOf } from './write.ts'
 
 export type SessionsPorts = {
@@ -42,6 +43,8 @@ export type SessionsPorts = {
   notify(actor: SessionActor, effect: Extract<Effect, { do: 'notify' | 'withdrawNotification' }>): void
   /** The person's answer to a process that asked for a secret; null declines (T-152). */
   execSecret(sessionId: string, execId: string, secret: string | null): void
+  /** A window or tab is connected: told to turns that no person asked for (A-3). */
+  connected(): boolean
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
   now(): number
 }
@@ -65,12 +68,25 @@ export class Sessions {
   private readonly ports: SessionsPorts
   private closing = false
 
-  private readonly noticeClock: NoticeClock
+  private readonly noticeClock: SessionClock
+  private readonly automatic: AutomaticStarts
 
   constructor(ports: SessionsPorts) {
     this.ports = ports
     const expire = (id: string) => void this.command(id, { type: 'notices.expire' }).catch(() => {})
-    this.noticeClock = new NoticeClock(expire, ports.now)
+    this.noticeClock = new SessionClock(expire, ports.now)
+    this.automatic = new AutomaticStarts({
+      submit: (id, request) => this.submitAutomatic(id, request),
+      look: (id) =>
+        void this.actor(id).then(
+          (actor) => this.startNext(actor),
+          () => {},
+        ),
+      running: () => this.running().filter((actor) => actor.peek().turn?.background).length,
+      most: () => ports.settings()['automations.maxConcurrent'],
+      log: (message, fields) => ports.log('warn', message, fields),
+      now: ports.now,
+    })
   }
 
   /** Settles what a crash left open; one failing session stops no other (T-192). */
@@ -208,7 +224,7 @@ export class Sessions {
   }
 
   /** A person's message: checked, then decided in one mailbox step (T-12 to T-17). */
-  submit(id: string, submission: Submission, source: TurnSource = 'person'): Promise<SubmitReply> {
+  submit(id: string, submission: Submission): Promise<SubmitReply> {
     const { requestId, text, attachments, attendance, whenBusy = 'refuse' } = submission
     const asked = {
       action: 'submit',
@@ -224,8 +240,44 @@ export class Sessions {
       const chosen = modelOfTurn(this.ports.chooseModel, submission.model, header.model)
       const names = distinctNames(attachments.map(({ name }) => name))
       const named = attachments.map((attachment, at) => ({ ...attachment, name: names[at]! }))
-      const message: Message = { requestId, fingerprint, text, attachments: named, ...chosen, source, attendance }
+      const message: Message = {
+        requestId,
+        fingerprint,
+        text,
+        attachments: named,
+        ...chosen,
+        source: 'person',
+        attendance,
+      }
       return actor.command({ type: 'submit', message, whenBusy })
+    })
+  }
+
+  /**
+   * A turn that no person asked for, by the same checks and refusals as theirs (A-4). Once its admission is durable it is
+   * the session's; until then whoever asked keeps its work and may ask again (T-28).
+   */
+  async submitAutomatic(id: string, request: AutomaticRequest): Promise<SubmitReply> {
+    const { completionKeys, prompt, ...shown } = request
+    const actor = await this.actor(id)
+    return actor.using(async () => {
+      const delivered = await actor.command<SubmitReply | null>({ type: 'delivered', completionKeys })
+      if (delivered) return delivered
+      actor.checkMutable()
+      const { header } = actor.peek().view
+      await checkPlace(header.workspace, this.ports.storage.dataFolder)
+      const window = this.ports.connected() ? 'A window is open.' : 'No window is open.'
+      const message: Message = {
+        ...shown,
+        requestId: newId(),
+        fingerprint: fingerprintOf({ action: 'automatic', completionKeys }),
+        prompt: `<automatic-turn source="${request.source}" name=${JSON.stringify(request.automation.name)}>\n${prompt} ${window}\n</automatic-turn>`,
+        attachments: [],
+        completionKeys,
+        ...modelOfTurn(this.ports.chooseModel, undefined, header.model),
+        attendance: 'attended',
+      }
+      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
     })
   }
 
@@ -366,6 +418,7 @@ export class Sessions {
   async close(ms: number): Promise<void> {
     this.closing = true
     this.noticeClock.stop()
+    this.automatic.stop()
     for (const actor of this.actors.values()) actor.close()
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(), ms)
@@ -492,6 +545,7 @@ export class Sessions {
         break
       case 'settled':
         this.ports.afterSettle(actor, effect.turnId)
+        this.automatic.freed()
         break
       case 'next':
         void this.startNext(actor)
@@ -522,8 +576,13 @@ export class Sessions {
 
   private async startNext(actor: SessionActor): Promise<void> {
     if (this.closing) return
-    const followUp = nextFollowUp({ state: actor.peek() })
-    if (!followUp) return
+    const next = nextStart(actor.peek(), this.ports.now())
+    if (next?.start === 'later') this.automatic.lookAt(actor.id, next.at)
+    else if (next?.start === 'automatic') await this.automatic.start(actor, next.request)
+    else if (next) await this.startQueued(actor, next.followUp)
+  }
+
+  private async startQueued(actor: SessionActor, followUp: FollowUp): Promise<void> {
     try {
       await this.startFollowUp(actor.id, followUp.id, false, 'attended')
     } catch (error) {

@@ -7,7 +7,7 @@ import { Decision } from '../turns/decision.ts'
 import { clearNotice, expireNotices, setNotice } from '../turns/notices.ts'
 import { newSession } from '../turns/state.ts'
 import { modelOfTurn } from './chosen-model.ts'
-import { NoticeClock } from './notice-clock.ts'
+import { SessionClock } from './session-clock.ts'
 import { refusal, says, testScene } from './test-scene.ts'
 
 const scene = testScene(() => startModelServer())
@@ -63,7 +63,7 @@ describe('notices', () => {
   test('T-85 a wait longer than a timer is cut, a newer end replaces the older one, and nothing keeps the process alive', () => {
     vi.useFakeTimers()
     const expired: string[] = []
-    const clock = new NoticeClock((id) => expired.push(id), Date.now)
+    const clock = new SessionClock((id) => expired.push(id), Date.now)
     clock.arm('far', Date.now() + 2 ** 32)
     clock.arm('near', Date.now() + 10_000)
     clock.arm('near', Date.now() + 1_000)

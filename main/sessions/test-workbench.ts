@@ -18,6 +18,7 @@ import { openStorage } from '../storage/open-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { askPerson } from '../tools/ask-person.ts'
 import { createRegistry } from '../tools/registry.ts'
+import { nothingToReport } from '../tools/nothing-to-report.ts'
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
 import { updatePlan } from '../tools/update-plan.ts'
 import type { SessionActor } from './actor.ts'
@@ -83,7 +84,8 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
       void runAdmittedTurn(actor, actor.handle, {
         storage,
         models,
-        tools: () => createRegistry([...tools.tools, updatePlan, askPerson]),
+        tools: (_, background) =>
+          createRegistry([...tools.tools, updatePlan, askPerson, ...(background ? [nothingToReport] : [])]),
         slots,
         images: new Images(storage.blobs),
         settings: () => settings,
@@ -100,6 +102,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     entryRemoved: () => {},
     execSecret: () => {},
     rulesChanged: () => {},
+    connected: () => false,
     changesRecorded: (ids) => options.changesRecorded?.(ids),
     notify: () => {},
     log: (level, message, fields) => log.push({ level, message, fields }),

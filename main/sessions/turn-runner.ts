@@ -20,7 +20,8 @@ import type { TurnHandle } from './turn-handle.ts'
 export type RunnerPorts = {
   storage: Pick<Storage, 'contextItems' | 'blobs'>
   models: Models
-  tools(settings: Settings): Registry
+  /** `background`: nobody waits for the turn, and it may end without a word (T-33). */
+  tools(settings: Settings, background: boolean): Registry
   slots: Slots
   images: Images
   settings(): Settings
@@ -38,11 +39,14 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
   const port = portOf(actor, handle, ports.now)
   try {
     await port.report({ type: 'preparing' })
-    const background = actor.peek().turn?.background ?? false
-    if (ports.slots.full) await port.report({ type: 'slot', waiting: true })
-    const release = await ports.slots.take(background ? 1 : 0, port.signal)
-    // A call that is deaf to its signal keeps no other turn waiting: the place is free once this one has settled.
-    void handle.ended.then(release)
+    // Turns that nobody waits for were counted before they were admitted (A-94); neither kind waits for the other (T-21).
+    if (!actor.peek().turn?.background) {
+      if (ports.slots.full) await port.report({ type: 'slot', waiting: true })
+      const isGoal = actor.peek().view.turns.at(-1)?.source === 'goal'
+      const release = await ports.slots.take(isGoal ? 1 : 0, port.signal)
+      // A call that is deaf to its signal keeps no other turn waiting: the place is free once this one has settled.
+      void handle.ended.then(release)
+    }
     await prepareAndRun(actor, port, ports)
   } catch (error) {
     // What is thrown after the abort is no failure of the turn (T-109).
@@ -57,7 +61,8 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
   const row = view.turns.find((turn) => turn.id === port.turnId)
   if (!row) throw new Error(`Turn ${port.turnId} has no row.`)
   const models = ports.models.forTurn()
-  const registry = ports.tools(settings)
+  const background = row.origin === 'background'
+  const registry = ports.tools(settings, background)
   const prepare = async () => {
     const [model, stored, shell] = await Promise.all([
       models.describe(row.model, port.signal),
@@ -88,7 +93,7 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
     models,
     ...prepared,
     effort: view.header.effort ?? settings.effort,
-    maxSteps: settings['turns.maxSteps'],
+    maxSteps: settings[background ? 'turns.maxStepsBackground' : 'turns.maxSteps'],
     loadBodies: (attachments) => loadBodies(ports, { results: [], attachments }),
   })
 }

@@ -37,6 +37,7 @@ export function readHidden(text: string): HiddenRecord {
     commandNotes: list(stored['commandNotes']),
     fileNotes: list(stored['fileNotes']),
     completionKeys: list(stored['completionKeys']),
+    wokenTurns: typeof stored['wokenTurns'] === 'number' ? stored['wokenTurns'] : 0,
     exec: execRecord(stored['exec']),
   }
 }

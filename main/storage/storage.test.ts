@@ -60,7 +60,8 @@ test('K-13 a session loads after a restart as it was committed', async () => {
     grants: [],
     commandNotes: [{ itemId: 'i', line: 'ls', state: 'ok', output: 'a' }],
     fileNotes: [],
-    completionKeys: [{ key: 'k', turnId: 't1' }],
+    completionKeys: [{ key: 'k', turnId: 't1', userItemId: 'u1' }],
+    wokenTurns: 2,
     exec: { count: 0, sessions: [], notices: [] },
   }
   const first = await open()

@@ -42,15 +42,27 @@ export type HiddenRecord = {
   commandNotes: { itemId: string; line: string; state: string; output: string }[]
   /** What the person did to files the agent changed: told to it at its next step (F-909). */
   fileNotes: string[]
-  completionKeys: { key: string; turnId: string }[]
+  /** Which turn answers a delivery that named this key, newest last (T-27). */
+  completionKeys: CompletionKey[]
+  /** Turns started by finished processes or subagents since the person's last (A-70). */
+  wokenTurns: number
   exec: ExecRecord
 }
+
+export type CompletionKey = { key: string; turnId: string; userItemId: string }
 
 /** Exec sessions of a session: the last number given, those known, and ends the agent has not been told (X-401, X-602). */
 export type ExecRecord = { count: number; sessions: ExecSession[]; notices: ExecNotice[] }
 
 /** `itemId` while it is attached to the turn that runs, as the notice item that shows it. */
-export type ExecNotice = { execId: string; text: string; prompt: string; itemId: string | null }
+export type ExecNotice = {
+  execId: string
+  text: string
+  prompt: string
+  itemId: string | null
+  /** When it came, of one that may start a turn (X-608). */
+  wakesAt?: number
+}
 
 /** What led to the entry `itemId` of another session, up to place `pos`, with new ids; those in `ids` are given. */
 export type SessionCopy = {

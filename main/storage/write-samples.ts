@@ -78,6 +78,7 @@ export function sampleWrite(header: SessionHeader, set: Partial<SessionWrite> = 
       commandNotes: [],
       fileNotes: [],
       completionKeys: [],
+      wokenTurns: 0,
       exec: { count: 0, sessions: [], notices: [] },
     },
     entry,

@@ -17,6 +17,7 @@ import { createEditFileTool } from './edit-file.ts'
 import { createFindFilesTool } from './find-files.ts'
 import { createGrepTool } from './grep.ts'
 import { createListDirTool } from './list-dir.ts'
+import { nothingToReport } from './nothing-to-report.ts'
 import { createExecSessionTool } from './exec-session.ts'
 import { createListExecSessionsTool } from './list-exec-sessions.ts'
 import { createReadFileTool } from './read-file.ts'
@@ -43,8 +44,8 @@ export type ToolsDeps = {
 }
 
 export type Tools = {
-  /** The tools of one turn. */
-  registry(settings: Settings): Registry
+  /** The tools of one turn; `background` where nobody waits for it. */
+  registry(settings: Settings, background?: boolean): Registry
   /** Ends the command of one call; false where it is not running (X-309). */
   stopCommand(callId: string): boolean
 }
@@ -71,7 +72,12 @@ export function createTools(deps: ToolsDeps): Tools {
     createListExecSessionsTool(exec),
   ]
   return {
-    registry: (settings) => createRegistry(settings['exec.enabled'] ? [...always, ...running] : always),
+    registry: (settings, background = false) =>
+      createRegistry([
+        ...always,
+        ...(settings['exec.enabled'] ? running : []),
+        ...(background ? [nothingToReport] : []),
+      ]),
     stopCommand: (callId) => shell.stopCommand(callId),
   }
 }

@@ -57,6 +57,12 @@ const fields = z.object({
     'For what runs long, such as a server: wait this long, then leave it running and answer with its id',
   ),
   tty: z.boolean().default(false).describe('With yield_time_ms: run it on a terminal'),
+  on_exit: z
+    .enum(['notice', 'wake'])
+    .default('notice')
+    .describe(
+      'With yield_time_ms: you are told of its end with your next request; wake also starts a turn for it when none runs',
+    ),
   max_output_chars: clamped(1_000, 50_000, 10_000).describe('Longer output is cut in the middle'),
 })
 type Input = z.infer<typeof fields>
@@ -82,6 +88,7 @@ function checkMode(given: Input, context: z.RefinementCtx): void {
   if (given.yield_time_ms !== undefined) return
   const refuse = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message })
   if (given.tty) refuse('tty', 'needs yield_time_ms')
+  if (given.on_exit === 'wake') refuse('on_exit', 'needs yield_time_ms')
   if (given.timeout === 0) refuse('timeout', '0 needs yield_time_ms')
 }
 
@@ -242,6 +249,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     const launch = shellLaunch(shell, given.command, given.login)
     const session = await deps.exec.start(sessionId, {
       ...factsOf(given, context, folder.shown),
+      wakes: given.on_exit === 'wake',
       launch: {
         ...launch,
         cwd: folder.real,
@@ -267,7 +275,8 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       const id = await deps.exec.tell(sessionId, session)
       session.capture.endLive()
       const how = `[It goes on as ${id}: exec_session with session_id "${id}" waits for it, types into it or ends it.]`
-      return execReply(session, { budget: given.max_output_chars, notes: [how] })
+      const wakes = given.on_exit === 'wake' ? ['[Its end starts a turn, so this one need not wait for it.]'] : []
+      return execReply(session, { budget: given.max_output_chars, notes: [how, ...wakes] })
     }
     const end = session.end!
     const left = await session.left

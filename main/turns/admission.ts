@@ -1,7 +1,9 @@
 /** How a turn begins (turns.md 2): one decision that makes the person's words, the turn and its control state visible. */
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
+import { backgroundTurnMs } from '../../preload/contract/limits.ts'
 import type { FollowUp } from '../../preload/contract/session.ts'
+import { bindKeys, checkNotHeld, countWoken, deliveredReply, isBackground, isPersonal } from './automatic.ts'
 import type { Decision } from './decision.ts'
 import type { Command, Message } from './inputs.ts'
 import { withCommandNotes } from './own-commands.ts'
@@ -14,15 +16,17 @@ import { provisionalTitle } from './titles.ts'
 
 export function submit(decision: Decision, command: Extract<Command, { type: 'submit' }>): SubmitReply {
   const { message, whenBusy } = command
-  const bound = boundReply(decision.state, message.requestId, message.fingerprint)
+  const bound =
+    deliveredReply(decision.state, message.completionKeys ?? []) ??
+    boundReply(decision.state, message.requestId, message.fingerprint)
   if (bound) return bound
   checkMutable(decision.state)
-  const byPerson = message.source === 'person' || message.source === 'recovery'
-  if (!byPerson && decision.header.automaticHeld) {
-    throw new LatheError('automatic.held', 'Automatic work is paused until your next message.')
-  }
+  const byPerson = isPersonal(message.source)
+  if (!byPerson) checkNotHeld(decision.state, message.source)
   const current = decision.state.turn
   if (!current) return admit(decision, message, null)
+  // What a machine says is never a person's words that wait: it is refused and keeps its work (T-20, T-26).
+  if (!byPerson) throw busy(current.id)
   if (whenBusy === 'steer') {
     return addSteer(decision, {
       turnId: current.id,
@@ -32,7 +36,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
       attachments: message.attachments,
     })
   }
-  if (current.background && byPerson) {
+  if (current.background) {
     // The person comes first: their message is durable now and starts when the background turn has yielded (T-31).
     const followUp = addFollowUp(decision, {
       text: message.text,
@@ -51,9 +55,13 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
     })
     return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
   }
-  throw new LatheError('turn.busy', 'A turn is running in this session.', {
+  throw busy(current.id)
+}
+
+function busy(turnId: string): LatheError {
+  return new LatheError('turn.busy', 'A turn is running in this session.', {
     hint: 'Steer it, or queue the message.',
-    data: { turnId: current.id },
+    data: { turnId },
   })
 }
 
@@ -62,8 +70,8 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
   const turnId = decision.newId()
   const userItemId = decision.newId()
   const { header } = decision
-  const background = ['schedule', 'trigger', 'process', 'subagent', 'session'].includes(message.source)
-  const person = !background && message.source !== 'goal'
+  const background = isBackground(message.source)
+  const person = isPersonal(message.source)
   decision.change({
     stored: true,
     turn: newTurn(turnId, decision.now, { attendance: message.attendance, background, usageBefore: header.usage }),
@@ -73,6 +81,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     turnId,
     origin: background ? 'background' : 'foreground',
     source: message.source,
+    ...(message.automation ? { automation: message.automation } : {}),
     requestId: message.requestId,
     userItemId,
     model: message.model,
@@ -93,9 +102,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     source: person ? 'person' : 'automation',
   })
   decision.changeHeader({
-    updatedAt: decision.now,
-    archivedAt: null,
-    ...(person ? { automaticHeld: null } : {}),
+    ...(person ? { updatedAt: decision.now, archivedAt: null, automaticHeld: null } : {}),
     ...(header.titleSource === 'default' ? provisionalTitle(message.text, message.attachments) : {}),
   })
   if (message.replaced !== undefined) {
@@ -106,6 +113,9 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     changeQueue(decision, { followUps: header.queue.followUps.filter((one) => one.id !== followUp.id) }, 'started')
   }
   if (person) resumeByPerson(decision)
+  countWoken(decision, message.source)
+  bindKeys(decision, message.completionKeys ?? [], { turnId, userItemId })
+  if (background) decision.effect({ do: 'limit', turnId, ms: backgroundTurnMs })
   supersedeRecovery(decision, message)
   decision.status()
   decision.clearDraft = message.source === 'person'

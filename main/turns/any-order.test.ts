@@ -12,6 +12,8 @@ import type { Report } from '../agent/reports.ts'
 import { Decision } from './decision.ts'
 import type { Command, Input } from './inputs.ts'
 import { recover } from './recovery.ts'
+import type { SessionState } from './state.ts'
+import { isPersonal, nextStart } from './automatic.ts'
 import { Driver, followUp, type Reply } from './test-driver.ts'
 
 type Act = (world: World) => void
@@ -27,19 +29,41 @@ class World extends Driver {
 
   override input(input: Input): Reply {
     this.batch.push(input)
+    const before = this.state
     const reply = super.input(input)
     if (input.kind === 'command') this.follow(input.command, reply)
+    checkAutomatic(before, this.state, input, reply)
     return reply
   }
 
-  say(whenBusy: 'refuse' | 'queue' | 'steer', source: 'person' | 'schedule' = 'person'): void {
-    this.submit(`message ${++this.spoken}`, { whenBusy, source })
+  say(whenBusy: 'refuse' | 'queue' | 'steer'): void {
+    this.submit(`message ${++this.spoken}`, { whenBusy })
+  }
+
+  /** Something that starts turns by itself, delivered once or again. */
+  deliver(whenBusy: 'refuse' | 'queue' | 'steer', source: 'schedule' | 'goal', completionKeys: string[]): void {
+    this.submit(`automatic ${++this.spoken}`, { whenBusy, source, completionKeys })
+  }
+
+  /** A process ends by itself and would start a turn. */
+  processEnds(): void {
+    const session = { owner: 'agent' as const, preview: 'p', folder: '.', startedAt: 1, tty: false, itemId: 't' }
+    const { id } = this.command({ type: 'exec.started', session: { ...session, wakes: true } })
+    const end = { at: 2, reason: 'exited' as const, exitCode: 0, signal: null }
+    this.command({ type: 'exec.ended', id, end, notice: { text: `${id} ended`, prompt: `${id} ended` } })
+  }
+
+  /** What its end asks for is asked for, now or when it was looked at. */
+  wake(): void {
+    const next = nextStart(this.state, Number.MAX_SAFE_INTEGER)
+    if (next?.start === 'automatic') this.submit(next.request.text, next.request)
   }
 
   private follow(command: Command, reply: any): void {
     const gone = (one: Steer | FollowUp) => one.text.split('\n\n').forEach((text) => this.kept.delete(text))
-    if (command.type === 'submit') this.kept.add(command.message.text)
-    else if (command.type === 'stop') reply.withdrawn?.forEach(gone)
+    if (command.type === 'submit') {
+      if (isPersonal(command.message.source)) this.kept.add(command.message.text)
+    } else if (command.type === 'stop') reply.withdrawn?.forEach(gone)
     else if (command.type === 'steer.withdraw' && reply.steer) gone(reply.steer)
     else if (command.type === 'followUp.remove') gone(reply)
     else if (command.type === 'followUp.clear') reply.forEach(gone)
@@ -54,7 +78,9 @@ function failToSave(world: World, acts: readonly Act[]): void {
   world.state = before.state
   world.journal.length = before.journal
   world.kept = before.kept
-  const again = world.batch.filter((input) => input.kind === 'report' || input.command.type === 'stop')
+  const again = world.batch.filter(
+    (input) => input.kind === 'report' || input.command.type === 'stop' || input.command.type === 'exec.ended',
+  )
   for (const input of again) attempt(() => world.input(input), world)
 }
 
@@ -110,7 +136,25 @@ const act: fc.Arbitrary<Act> = fc.oneof(
           world.say(whenBusy),
     ),
   },
-  fc.constant<Act>((world) => world.say('refuse', 'schedule')),
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom('refuse' as const, 'queue' as const, 'steer' as const),
+        fc.constantFrom('schedule' as const, 'goal' as const),
+        fc.subarray(['a', 'b', 'c']),
+      )
+      .map(
+        ([whenBusy, source, keys]): Act =>
+          (world) =>
+            world.deliver(whenBusy, source, keys),
+      ),
+  },
+  fc.constant<Act>((world) => world.processEnds()),
+  { weight: 2, arbitrary: fc.constant<Act>((world) => world.wake()) },
+  fc.constant(
+    command(({ state }) => ({ type: 'approval.expired', approvalId: state.view.approvals.head?.id ?? 'none' })),
+  ),
   fc
     .constantFrom('preparing', 'running', 'boundary', 'unwound', 'drainExpired', 'streamClosed')
     .map((type) => report(() => ({ type }) as Report)),
@@ -281,7 +325,7 @@ const event = fc.oneof(
 )
 
 test(
-  'T-1 T-2 T-3 T-9 T-10 T-35 T-41 T-52 T-53 T-54 T-61 T-182 T-201 S-16 any order of commands, reports, kills and failing disks keeps the invariants',
+  'T-1 T-2 T-3 T-9 T-10 T-20 T-26 T-27 T-29 T-30 T-31 T-35 T-41 T-52 T-53 T-54 T-61 T-182 T-201 S-16 X-608 any order of commands, reports, kills and failing disks keeps the invariants',
   () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 60, size: 'max' }), (events) => {
@@ -313,6 +357,28 @@ test(
   Number(process.env['LATHE_RUNS'] ?? 500) * 100,
 )
 
+/** Whatever starts by itself: never while held, never twice, never before a person (T-26 to T-31). */
+function checkAutomatic(before: SessionState, after: SessionState, input: Input, reply: any): void {
+  const byPerson = new Set(['submit', 'followUp.start', 'recovery.continue', 'hold.release'])
+  if (before.view.header.automaticHeld && !after.view.header.automaticHeld)
+    expect(input.kind === 'command' && byPerson.has(input.command.type)).toBe(true)
+  if (input.kind !== 'command' || input.command.type !== 'submit') return
+  const { source, completionKeys = [] } = input.command.message
+  const started = after.turn !== null && after.turn.id !== before.turn?.id
+  if (isPersonal(source)) {
+    const yields = before.turn?.background && input.command.whenBusy !== 'steer' && reply.accepted === 'queued'
+    if (yields) expect(after.turn?.stop ?? 'settled').not.toBeNull()
+    return
+  }
+  const known = new Map(before.hidden.completionKeys.map((one) => [one.key, one.turnId]))
+  const delivered = completionKeys.length > 0 && completionKeys.every((key) => known.has(key))
+  expect(started).toBe(!delivered)
+  if (started) expect(before.view.header.automaticHeld).toBeNull()
+  expect(reply.turnId).toBe(delivered ? known.get(completionKeys[0]!) : after.turn!.id)
+  const bound = new Map(after.hidden.completionKeys.map((one) => [one.key, one.turnId]))
+  for (const key of completionKeys) expect(bound.get(key)).toBe(delivered ? known.get(key) : reply.turnId)
+}
+
 /** Each message that was accepted is in exactly one place, or was given back (T-3). */
 function checkWords({ state, kept }: World): void {
   const { header, turn, items } = state.view
@@ -321,6 +387,9 @@ function checkWords({ state, kept }: World): void {
     .flatMap((place) => ('text' in place ? place.text.split('\n\n') : []))
     .filter((text) => text.startsWith('message'))
   expect(words.toSorted()).toEqual([...kept].toSorted())
+  // What a machine said never waits as if a person had said it.
+  const waiting = [...(turn?.steers ?? []), ...header.queue.followUps]
+  expect(waiting.filter(({ text }) => /^(automatic|Go on)/.test(text))).toEqual([])
 }
 
 const afterStop = new Set([
@@ -376,6 +445,11 @@ function checkJournal({ journal, state, empty }: World): void {
     if (each.type === 'turn.status' && each.status?.kind === 'stopping') stopping = each.turnId
     if (each.type === 'turn.settled') settled.add(each.turnId)
   }
+  // Each end of a process starts at most one turn, and is told at most once.
+  const woken = state.view.turns.flatMap((row) => row.automation?.name.match(/x\d+/g) ?? [])
+  expect(new Set(woken).size).toBe(woken.length)
+  const told = state.view.items.flatMap((item) => (item.kind === 'notice' && item.contextual ? [item.prompt] : []))
+  expect(new Set(told).size).toBe(told.length)
   // Items are only ever added, each place taken once; an ended turn leaves nothing open.
   const places = state.view.items.map((item) => item.pos)
   expect(new Set(places).size).toBe(places.length)

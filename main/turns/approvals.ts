@@ -8,7 +8,7 @@ import { judge, type Verdict } from '../approvals/policy.ts'
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { toolStarts } from './tool-items.ts'
-import { personAnswered, personWaits } from './waiting.ts'
+import { answerLimitMs, personAnswered, personWaits } from './waiting.ts'
 import { failTurn } from './failing.ts'
 import type { PendingCall } from './state.ts'
 
@@ -66,6 +66,8 @@ function ask(
       hint: 'Run it in a window, choose another --approve, or add a rule.',
     })
   }
+  const answerMs = answerLimitMs(decision)
+  if (answerMs === 0) return refuse(decision, item, nobodyAnswered)
   const approvalId = decision.newId()
   const request: ApprovalRequest = {
     tool: call.tool,
@@ -85,6 +87,22 @@ function ask(
   emitQueue(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'notify', kind: 'approval', itemId: approvalId })
+  if (answerMs !== null) decision.effect({ do: 'expireApproval', approvalId, ms: answerMs })
+}
+
+const nobodyAnswered: ErrorBody = {
+  code: 'approval.nobody_answered',
+  message: 'This needs consent and nobody answered. Go on without it and say what was left out.',
+}
+
+/** Nobody answered in time: it is denied, and the turn goes on. A card answered meanwhile stays as it is. */
+export function expireApproval(decision: Decision, approvalId: string): { ok: true } {
+  const open = decision.state.turn?.approvals.get(approvalId)
+  if (!open) return { ok: true }
+  close(decision, approvalId, { state: 'nobody_answered', decidedBy: 'timeout' })
+  const item = decision.item(open.itemId, 'tool')
+  if (item) refuse(decision, item, nobodyAnswered, decision.now - open.since)
+  return { ok: true }
 }
 
 export function answerApproval(decision: Decision, command: Extract<Command, { type: 'approval.answer' }>): void {
@@ -186,7 +204,7 @@ function close(
   approvalId: string,
   end: {
     state: ItemOf<'approval'>['state']
-    decidedBy?: 'person' | 'rule' | 'mode'
+    decidedBy?: 'person' | 'rule' | 'mode' | 'timeout'
     scope?: ItemOf<'approval'>['scope']
     feedback?: string
   },

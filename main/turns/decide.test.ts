@@ -1,21 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { noUsage } from '../../preload/contract/fold.ts'
-import { LatheError } from '../../preload/contract/errors.ts'
 import { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { nextFollowUp } from './queue.ts'
 import { recover } from './recovery.ts'
-import { Driver, followUp } from './test-driver.ts'
-
-function codeOf(act: () => unknown): string {
-  try {
-    act()
-  } catch (error) {
-    if (error instanceof LatheError) return error.code
-    throw error
-  }
-  return 'none'
-}
+import { Driver, followUp, refusedWith } from './test-driver.ts'
 
 describe('admission', () => {
   test('T-12 T-16 a message starts a turn: started, user item, title and status in one decision', () => {
@@ -35,14 +24,14 @@ describe('admission', () => {
     const driver = new Driver()
     const first = driver.submit('one', { requestId: 'r' })
     expect(driver.submit('one', { requestId: 'r' })).toEqual(first)
-    expect(codeOf(() => driver.submit('two', { requestId: 'r' }))).toBe('request.conflict')
+    expect(refusedWith(() => driver.submit('two', { requestId: 'r' }))).toBe('request.conflict')
     expect(driver.types().filter((type) => type === 'turn.started')).toHaveLength(1)
   })
 
   test('TA-1 T-133 the second of two submits is refused, queued or steered by its own whenBusy', () => {
     const driver = new Driver()
     const { turnId } = driver.submit('one')
-    expect(codeOf(() => driver.submit('two'))).toBe('turn.busy')
+    expect(refusedWith(() => driver.submit('two'))).toBe('turn.busy')
     expect(driver.submit('three', { whenBusy: 'queue' })).toMatchObject({ accepted: 'queued' })
     expect(driver.submit('four', { whenBusy: 'steer' })).toMatchObject({ accepted: 'steered' })
     expect(driver.state.turn?.id).toBe(turnId)
@@ -69,7 +58,7 @@ describe('automatic turns', () => {
   test('T-29 T-30 TA-5 after a Stop nothing starts by itself until a person starts something', () => {
     const driver = new Driver()
     driver.command({ type: 'stop', turnId: driver.submit('one').turnId, reason: 'person' })
-    expect(codeOf(() => driver.submit('nightly', { source: 'schedule' }))).toBe('automatic.held')
+    expect(refusedWith(() => driver.submit('nightly', { source: 'schedule' }))).toBe('automatic.held')
     driver.submit('two')
     expect(driver.state.view.header.automaticHeld).toBeNull()
   })
@@ -256,7 +245,7 @@ describe('steering', () => {
     expect(driver.state.view.items.at(-1)).toMatchObject({ kind: 'user', steer: true, text: 'also this' })
     expect(driver.report({ type: 'mayEnd', ending: 'answer' })).toMatchObject({ ended: true })
     expect(
-      codeOf(() =>
+      refusedWith(() =>
         driver.command({ type: 'steer.add', turnId, requestId: 't', fingerprint: 't', text: 'late', attachments: [] }),
       ),
     ).toBe('steer.not_running')
@@ -296,16 +285,18 @@ describe('steering', () => {
       text,
       attachments: [],
     })
-    expect(codeOf(() => driver.command(steer(' ')))).toBe('message.empty')
-    expect(codeOf(() => driver.command(steer('x'.repeat(1024 * 1024 + 1))))).toBe('message.too_large')
-    expect(codeOf(() => driver.command({ type: 'followUp.add', text: '\n', attachments: [] }))).toBe('message.empty')
+    expect(refusedWith(() => driver.command(steer(' ')))).toBe('message.empty')
+    expect(refusedWith(() => driver.command(steer('x'.repeat(1024 * 1024 + 1))))).toBe('message.too_large')
+    expect(refusedWith(() => driver.command({ type: 'followUp.add', text: '\n', attachments: [] }))).toBe(
+      'message.empty',
+    )
     const { steerId } = driver.command(steer('also'))
-    expect(codeOf(() => driver.command({ type: 'steer.edit', steerId, text: '', attachments: [] }))).toBe(
+    expect(refusedWith(() => driver.command({ type: 'steer.edit', steerId, text: '', attachments: [] }))).toBe(
       'message.empty',
     )
     driver.command({ type: 'followUp.add', text: 'later', attachments: [] })
     const { id, revision } = driver.state.view.header.queue.followUps[0]!
-    expect(codeOf(() => driver.command({ type: 'followUp.edit', id, revision, text: ' ', attachments: [] }))).toBe(
+    expect(refusedWith(() => driver.command({ type: 'followUp.edit', id, revision, text: ' ', attachments: [] }))).toBe(
       'message.empty',
     )
   })
@@ -350,7 +341,7 @@ describe('approvals', () => {
     driver.command(answer)
     expect(driver.item('two').state).toBe('running')
     expect(driver.item('one').state).toBe('waiting')
-    expect(codeOf(() => driver.command(answer))).toBe('approval.gone')
+    expect(refusedWith(() => driver.command(answer))).toBe('approval.gone')
   })
 
   test('Z-91 an answer to other arguments is gone', () => {
@@ -359,7 +350,7 @@ describe('approvals', () => {
     driver.propose('one', 'npm test')
     const card = driver.state.view.approvals.head!
     expect(
-      codeOf(() =>
+      refusedWith(() =>
         driver.command({
           type: 'approval.answer',
           approvalId: card.id,
@@ -429,7 +420,7 @@ describe('approvals', () => {
     const driver = new Driver()
     driver.running()
     driver.propose('one', 'npm test')
-    expect(codeOf(() => driver.command({ type: 'settings', approvalMode: 'all', forApproval: 'other' }))).toBe(
+    expect(refusedWith(() => driver.command({ type: 'settings', approvalMode: 'all', forApproval: 'other' }))).toBe(
       'approval.gone',
     )
     expect(driver.state.view.header.approvalMode).toBe('ask')
@@ -461,7 +452,7 @@ test('S-32 a change that rests on an older record is refused with the record as 
   const { rev } = driver.state.view.header
   const renamed = driver.command({ type: 'rename', title: '  Mine \n too ', ifRev: rev })
   expect(renamed).toMatchObject({ title: 'Mine too', titleSource: 'manual' })
-  expect(codeOf(() => driver.command({ type: 'rename', title: 'Other', ifRev: rev }))).toBe('session.conflict')
+  expect(refusedWith(() => driver.command({ type: 'rename', title: 'Other', ifRev: rev }))).toBe('session.conflict')
   driver.command({ type: 'title', title: 'By a model', source: 'generated', rev })
   expect(driver.state.view.header.title).toBe('Mine too')
 })
@@ -488,13 +479,13 @@ describe('questions', () => {
       secret: null,
       declined: false,
     })
-    expect(codeOf(() => driver.command(answer(['9'])))).toBe('question.invalid')
+    expect(refusedWith(() => driver.command(answer(['9'])))).toBe('question.invalid')
     expect(driver.state.view.questions.depth).toBe(1)
     driver.command(answer(['1']))
     expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({
       answer: { answer: { choices: ['One'] } },
     })
-    expect(codeOf(() => driver.command(answer(['1'])))).toBe('question.gone')
+    expect(refusedWith(() => driver.command(answer(['1'])))).toBe('question.gone')
   })
 
   test('T-151 TA-26 a secret answer is in no event', () => {
@@ -600,7 +591,7 @@ describe('recovery', () => {
       message: { ...followUp('x'), source: 'person', continues: turnId },
     }
     driver.command(resume)
-    expect(codeOf(() => driver.command(resume))).toBe('recovery.stale')
+    expect(refusedWith(() => driver.command(resume))).toBe('recovery.stale')
     expect(driver.state.view.header.recovery).toMatchObject({ status: 'resuming', attempts: 1 })
     crashed(driver)
     expect(driver.state.view.header.recovery).toMatchObject({ reason: 'loop_guard', attempts: 1 })

@@ -6,7 +6,8 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ReportAnswer } from '../agent/reports.ts'
 import { admit, submit } from './admission.ts'
-import { answerApproval, rejudge } from './approvals.ts'
+import { answerApproval, expireApproval, rejudge } from './approvals.ts'
+import { deliveredReply } from './automatic.ts'
 import { markUndone, recordFound, reviewChange } from './changes.ts'
 import { Decision } from './decision.ts'
 import { execAnswered, execAsks, execChanged, execEnded, execStarted } from './exec-sessions.ts'
@@ -53,6 +54,8 @@ function applyCommand(decision: Decision, command: Command): unknown {
   switch (command.type) {
     case 'earlier':
       return boundReply(decision.state, command.requestId, command.fingerprint)
+    case 'delivered':
+      return deliveredReply(decision.state, command.completionKeys)
     case 'submit':
       return submit(decision, command)
     case 'stop':
@@ -103,6 +106,8 @@ function applyCommand(decision: Decision, command: Command): unknown {
       if (command.decision === 'deny_stop')
         stop(decision, { turnId: decision.turn.id, reason: 'person', keepSteers: true })
       return { ok: true }
+    case 'approval.expired':
+      return expireApproval(decision, command.approvalId)
     case 'rules.changed':
       rejudge(decision)
       return { ok: true }
@@ -118,6 +123,7 @@ function applyCommand(decision: Decision, command: Command): unknown {
       checkMutable(decision.state)
       decision.changeHeader({ automaticHeld: null })
       decision.effect({ do: 'entry' })
+      decision.effect({ do: 'next' })
       return { ok: true }
     case 'changes.record':
       return recordFound(decision, command)

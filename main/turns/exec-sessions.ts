@@ -3,15 +3,18 @@
  * agent hears of an end nobody told it yet. The processes themselves are elsewhere.
  */
 import type { ItemOf } from '../../preload/contract/items.ts'
-import type { ExecSession } from '../../preload/contract/session.ts'
+import type { ExecEnd, ExecSession } from '../../preload/contract/session.ts'
 import type { ExecRecord } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
+import { bindKeys, countWaiting, wakeKey } from './automatic.ts'
 import type { Command } from './inputs.ts'
 import { emitQuestions } from './questions.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 
 const noticesPerTurn = 20
+/** How a process ends by itself. What a person, the agent or Lathe ended starts nothing. */
+const wakingEnds = new Set<ExecEnd['reason']>(['exited', 'timed_out'])
 /** Ended ones that are remembered with the reference to their output. */
 const endedKept = 64
 
@@ -94,8 +97,10 @@ export function execEnded(decision: Decision, command: Of<'exec.ended'>): { ok: 
   const old = new Set(ended.slice(0, Math.max(0, ended.length - endedKept)))
   if (old.size > 0) change(decision, { sessions: recordOf(decision).sessions.filter((one) => !old.has(one)) })
   if (command.notice) {
-    const notice = { execId: command.id, ...command.notice, itemId: null }
+    const wakes = session.wakes && wakingEnds.has(command.end.reason)
+    const notice = { execId: command.id, ...command.notice, itemId: null, ...(wakes ? { wakesAt: decision.now } : {}) }
     change(decision, { notices: [...recordOf(decision).notices, notice] })
+    if (wakes) decision.effect({ do: 'next' })
   }
   return { ok: true }
 }
@@ -146,6 +151,10 @@ export function takeNotices(decision: Decision): string[] {
   }
   const notices = record.notices.map((notice) => ({ ...notice, itemId: items.get(notice) ?? notice.itemId }))
   change(decision, { notices }, false)
+  // The turn that tells of an end is what a delivery of it is answered with, whichever was to (T-32).
+  const row = decision.state.view.turns.find((one) => one.id === decision.turn.id)
+  const turn = { turnId: decision.turn.id, userItemId: row?.userItemId ?? '' }
+  bindKeys(decision, given.map(wakeKey), turn)
   decision.changeTurn({ noticesGiven: decision.turn.noticesGiven + given.length })
   return given.map((notice) => notice.prompt)
 }
@@ -212,5 +221,6 @@ function put(decision: Decision, session: ExecSession): void {
 function change(decision: Decision, patch: Partial<ExecRecord>, shown = true): void {
   const exec = { ...recordOf(decision), ...patch }
   decision.changeHidden({ exec })
+  countWaiting(decision)
   if (shown) decision.emit({ type: 'exec.changed', execSessions: exec.sessions })
 }

@@ -1,7 +1,14 @@
 /** What enters a session's mailbox: commands of clients and services, reports of the turn's worker. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contract/items.ts'
-import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
+import type {
+  ApprovalMode,
+  Automation,
+  ChangedFile,
+  ExecEnd,
+  ExecSession,
+  TurnSource,
+} from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
 import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'
 import type { SideCommand } from './side-commands.ts'
@@ -20,6 +27,10 @@ export type Message = {
   replaced?: string
   source: TurnSource
   attendance: Attendance
+  /** What starts it, where no person does. */
+  automation?: Automation
+  /** What makes its delivery idempotent: once each has a turn, that is the answer (T-27). */
+  completionKeys?: readonly string[]
   retryOf?: string
   continues?: string
 }
@@ -30,6 +41,8 @@ export type RecordedChange = ChangedFile & { callId?: string | undefined }
 export type Command =
   /** The reply this request had already, else null (T-13). Changes nothing. */
   | { type: 'earlier'; requestId: string; fingerprint: string }
+  /** The turn that answers all of these keys already, else null (T-27). Changes nothing. */
+  | { type: 'delivered'; completionKeys: readonly string[] }
   | { type: 'submit'; message: Message; whenBusy: 'refuse' | 'queue' | 'steer' }
   | { type: 'stop'; turnId: string; reason: StopReason }
   | {
@@ -61,6 +74,7 @@ export type Command =
       scope: 'workspace' | 'always'
       feedback?: string
     }
+  | { type: 'approval.expired'; approvalId: string }
   | { type: 'rules.changed' }
   | {
       type: 'question.answer'

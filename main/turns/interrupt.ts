@@ -1,6 +1,7 @@
 /** A turn that a crash or a quit cut short: it ends unfinished and waits for the person (turns.md 19). */
 import { recoveriesContinuedMax } from '../../preload/contract/limits.ts'
 import type { Recovery, Turn } from '../../preload/contract/session.ts'
+import { newHold } from './automatic.ts'
 import type { Decision } from './decision.ts'
 import { settle } from './settle.ts'
 
@@ -23,7 +24,7 @@ export function interrupt(
     attempts,
     ...(more.tool === undefined ? {} : { tool: more.tool }),
   }
-  decision.changeHeader({ automaticHeld: decision.header.automaticHeld ?? { since: decision.now, by: 'recovery' } })
+  decision.changeHeader({ automaticHeld: decision.header.automaticHeld ?? newHold(decision, 'recovery') })
   settle(decision, { outcome: 'interrupted', reason: more.because ?? reason, recovery })
 }
 

@@ -6,7 +6,7 @@ import type { Decision } from './decision.ts'
 import { answerExecQuestion } from './exec-sessions.ts'
 import { failTurn } from './failing.ts'
 import type { Command } from './inputs.ts'
-import { personAnswered, personWaits } from './waiting.ts'
+import { answerLimitMs, personAnswered, personWaits } from './waiting.ts'
 
 /** A count begun anew sooner than this is not told. */
 const restartMsMin = 900
@@ -27,7 +27,11 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
       hint: 'Run it in a window, or choose another --approve.',
     })
   }
-  const seconds = decision.environment.settings['questions.timeoutSeconds']
+  const ms = limitMs(decision)
+  if (ms === 0) {
+    decision.effect({ do: 'release', ticket: report.ticket, answer: { noAnswer: 'expired' } })
+    return
+  }
   decision.changeTurn({
     questions: new Map(turn.questions).set(report.ticket, { itemId: tool.id, since: decision.now }),
   })
@@ -39,7 +43,7 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
     toolItemId: tool.id,
     state: 'open',
     ...report.question,
-    expiresAt: seconds > 0 ? decision.now + seconds * 1_000 : null,
+    expiresAt: ms === null ? null : decision.now + ms,
     contextual: false,
   })
   decision.patch(tool, { questionId: report.ticket })
@@ -47,7 +51,14 @@ export function asked(decision: Decision, report: Extract<Report, { type: 'asked
   emitQuestions(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'notify', kind: 'question', itemId: report.ticket })
-  if (seconds > 0) decision.effect({ do: 'expire', questionId: report.ticket, ms: seconds * 1_000 })
+  if (ms !== null) decision.effect({ do: 'expire', questionId: report.ticket, ms })
+}
+
+/** How long a question waits: as the person set it, and in a background turn no longer than A-95 says. */
+function limitMs(decision: Decision): number | null {
+  const seconds = decision.environment.settings['questions.timeoutSeconds']
+  const limits = [seconds > 0 ? seconds * 1_000 : null, answerLimitMs(decision)].filter((one) => one !== null)
+  return limits.length === 0 ? null : Math.min(...limits)
 }
 
 export function answerQuestion(
@@ -82,9 +93,10 @@ export function expireQuestion(decision: Decision, questionId: string): { ok: tr
 /** Typing or choosing restarts the count, at most once a second (T-149). */
 export function touchQuestion(decision: Decision, questionId: string): { ok: true } {
   const item = openQuestion(decision, questionId)
-  const ms = decision.environment.settings['questions.timeoutSeconds'] * 1_000
+  const ms = limitMs(decision)
+  if (item.expiresAt === null || ms === null) return { ok: true }
   const expiresAt = decision.now + ms
-  if (item.expiresAt === null || ms === 0 || expiresAt - item.expiresAt < restartMsMin) return { ok: true }
+  if (expiresAt - item.expiresAt < restartMsMin) return { ok: true }
   decision.patch(item, { expiresAt })
   emitQuestions(decision)
   decision.effect({ do: 'expire', questionId, ms })

@@ -54,6 +54,7 @@ export function pin(decision: Decision, pinned: boolean): SessionHeader {
 export function archive(decision: Decision, archived: boolean): SessionHeader {
   checkMutable(decision.state)
   decision.changeHeader({ archivedAt: archived ? (decision.header.archivedAt ?? decision.now) : null })
+  if (!archived) decision.effect({ do: 'next' })
   return changed(decision)
 }
 

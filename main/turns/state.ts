@@ -12,7 +12,7 @@ import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { CallPlan } from '../tools/tool.ts'
 
 export type Phase = 'starting' | 'preparing' | 'running' | 'stopping'
-export type StopReason = 'person' | 'yielded' | 'timeout' | 'session_deleted' | 'withdrawn' | 'shutdown'
+export type StopReason = 'person' | 'yielded' | 'timeout' | 'time_limit' | 'session_deleted' | 'withdrawn' | 'shutdown'
 
 /** What happens where a person is needed: a card; a failing turn (`lathe run --approve ask`, no terminal); a denial (Z-98). */
 export type Attendance = 'attended' | 'fail' | 'deny'
@@ -93,6 +93,10 @@ export type Effect =
   | { do: 'drain'; turnId: string; ms: number }
   /** The question closes by itself after `ms` (T-149). */
   | { do: 'expire'; questionId: string; ms: number }
+  /** Nobody answered the approval of a background turn after `ms` (A-95). */
+  | { do: 'expireApproval'; approvalId: string; ms: number }
+  /** The turn ends after `ms`, whatever it does (A-96). */
+  | { do: 'limit'; turnId: string; ms: number }
   | { do: 'settled'; turnId: string }
   /** These changes are in the journal: what kept them for a crash may let go of them (F-601 step 6). */
   | { do: 'recorded'; changeIds: string[] }
@@ -179,6 +183,7 @@ export function newSession(input: {
       commandNotes: [],
       fileNotes: [],
       completionKeys: [],
+      wokenTurns: 0,
       exec: { count: 0, sessions: [], notices: [] },
     },
     turn: null,

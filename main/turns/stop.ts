@@ -2,6 +2,7 @@
 import { drainMs, drainYieldingMs } from '../../preload/contract/limits.ts'
 import type { StopReply } from '../../preload/contract/routes.ts'
 import { withdrawApprovals } from './approvals.ts'
+import { newHold } from './automatic.ts'
 import type { Decision } from './decision.ts'
 import { interrupt } from './interrupt.ts'
 import { pauseQueue } from './queue.ts'
@@ -52,6 +53,6 @@ export function endStopped(decision: Decision): void {
 }
 
 function hold(decision: Decision): void {
-  if (!decision.header.automaticHeld) decision.changeHeader({ automaticHeld: { since: decision.now, by: 'stop' } })
+  if (!decision.header.automaticHeld) decision.changeHeader({ automaticHeld: newHold(decision, 'stop') })
   pauseQueue(decision, 'stop')
 }

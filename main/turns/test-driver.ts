@@ -2,7 +2,8 @@
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { ItemOf } from '../../preload/contract/items.ts'
 import type { SessionView, Steer } from '../../preload/contract/session.ts'
-import { defaultSettings } from '../../preload/contract/settings.ts'
+import { LatheError } from '../../preload/contract/errors.ts'
+import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
 import type { Report } from '../agent/reports.ts'
 import { decide } from './decide.ts'
 import type { Decision } from './decision.ts'
@@ -30,7 +31,10 @@ export class Driver {
   private clock = 1_000
   private count = 0
 
-  constructor(mode: 'ask' | 'all' = 'ask') {
+  private readonly settings: Settings
+
+  constructor(mode: 'ask' | 'all' = 'ask', settings = defaultSettings) {
+    this.settings = settings
     this.state = newSession({
       id: 'session',
       journalId: 'journal',
@@ -44,7 +48,7 @@ export class Driver {
   }
 
   get environment(): Environment {
-    return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: defaultSettings, rules: [] }
+    return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: this.settings, rules: [] }
   }
 
   input(input: Input): Reply {
@@ -120,6 +124,17 @@ export class Driver {
   item(id: string): ItemOf<'tool'> {
     return this.state.view.items.find((item) => item.id === id) as ItemOf<'tool'>
   }
+}
+
+/** The code of a refusal; 'none' where there was none. */
+export function refusedWith(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof LatheError) return error.code
+    throw error
+  }
+  return 'none'
 }
 
 /** What the first of the queue becomes when its turn has come. */

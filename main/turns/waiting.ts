@@ -1,6 +1,11 @@
 /** Time a turn waits for a person, apart from the time it works (T-75, T-92). */
 import type { Decision } from './decision.ts'
 
+/** How long an approval or question of the turn may wait: null for ever, 0 not at all (T-139, A-95). */
+export function answerLimitMs(decision: Decision): number | null {
+  return decision.turn.background ? decision.environment.settings['automations.answerMinutes'] * 60_000 : null
+}
+
 export function personWaits(decision: Decision): void {
   if (decision.turn.personSince === null) decision.changeTurn({ personSince: decision.now })
 }

@@ -7,6 +7,7 @@ import { ErrorBody } from './errors.ts'
 import { Id } from './ids.ts'
 import { ApprovalItem, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
 import {
+  Automation,
   ChangedFile,
   ContextFigures,
   Ending,
@@ -36,6 +37,7 @@ export const TurnStarted = z.object({
   ...inTurn,
   origin: TurnOrigin,
   source: TurnSource,
+  automation: Automation.optional(),
   requestId: z.string(),
   userItemId: Id,
   model: z.string(),

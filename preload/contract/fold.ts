@@ -67,6 +67,7 @@ function change(view: SessionView, event: StoredEvent): SessionView {
         requestId: event.requestId,
         origin: event.origin,
         source: event.source,
+        ...(event.automation === undefined ? {} : { automation: event.automation }),
         model: event.model,
         ...(event.followUpId === undefined ? {} : { followUpId: event.followUpId }),
         ...(event.retryOf === undefined ? {} : { retryOf: event.retryOf }),

@@ -16,6 +16,14 @@ export const deltaIntervalMs = 16
 
 export const drainMs = 5_000
 export const drainYieldingMs = 30_000
+/** Bindings of completion keys to turns that a session keeps, newest last (T-27). */
+export const completionKeysMax = 1_000
+/** Ends of processes that come within this of one another start one turn. */
+export const wakeGatherMs = 2_000
+/** Turns of finished processes in a row without a person's. */
+export const wokenTurnsMax = 10
+/** How long a background turn may take. */
+export const backgroundTurnMs = 30 * 60_000
 export const settleRetryMs = [100, 1_000, 5_000, 30_000] as const
 export const heldDeltaBytesMax = 4 * 1024 * 1024
 export const deltasPrunableAfterMs = 5 * 60_000

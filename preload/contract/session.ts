@@ -20,6 +20,9 @@ export const TurnSource = z.enum([
   'goal',
 ])
 export type TurnSource = z.infer<typeof TurnSource>
+/** What started a turn by itself, in words people know it by (A-2). */
+export const Automation = z.object({ name: z.string().max(200) })
+export type Automation = z.infer<typeof Automation>
 export const Outcome = z.enum(['completed', 'stopped', 'failed', 'interrupted'])
 export type Outcome = z.infer<typeof Outcome>
 export const Ending = z.enum(['answer', 'max_steps', 'no_final_text', 'output_limit', 'budget', 'quiet'])
@@ -131,7 +134,12 @@ export const Recovery = z.object({
 })
 export type Recovery = z.infer<typeof Recovery>
 
-export const Hold = z.object({ since: Time, by: z.enum(['stop', 'recovery']) })
+/** Nothing starts by itself until a person starts something; `waiting` is how much would (A-106). */
+export const Hold = z.object({
+  since: Time,
+  by: z.enum(['stop', 'recovery']),
+  waiting: z.number().int().nonnegative().default(0),
+})
 
 /** What a client knows of a session besides its items. Private fields (provider state, keys) never stand here. */
 export const SessionHeader = z.object({
@@ -177,6 +185,7 @@ export const Turn = z.object({
   requestId: z.string(),
   origin: TurnOrigin,
   source: TurnSource,
+  automation: Automation.optional(),
   model: z.string(),
   followUpId: Id.optional(),
   retryOf: Id.optional(),
@@ -234,6 +243,8 @@ export const ExecSession = z.object({
   /** The card that started it, and its turn. */
   itemId: Id,
   turnId: Id.optional(),
+  /** Its end starts a turn of an idle session (X-608). */
+  wakes: z.boolean().optional(),
   /** The person has taken its keyboard from the agent. */
   held: z.boolean().optional(),
   /** It asks for a secret: the open question (X-428). */

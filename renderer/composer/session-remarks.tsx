@@ -13,11 +13,15 @@ const icon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
 export function SessionRemarks({ sessionId }: { sessionId: string }) {
   const controller = useSessionController(sessionId)
   const notices = useView(sessionId, ({ header }) => header.notices, none)
-  // Only worth a word where something automatic may be waiting.
+  const waiting = useView(sessionId, ({ header }) => header.automaticHeld?.waiting ?? 0, 0)
+  // Only worth a word where something automatic waits, or may come.
   const held = useView(
     sessionId,
-    ({ header, turns }) =>
-      header.automaticHeld !== null && turns.some((turn) => turn.origin === 'background' || turn.source === 'goal'),
+    ({ header, turns, execSessions }) =>
+      header.automaticHeld !== null &&
+      (header.automaticHeld.waiting > 0 ||
+        turns.some((turn) => turn.origin === 'background' || turn.source === 'goal') ||
+        execSessions.some((one) => one.wakes && one.state !== 'ended')),
     false,
   )
   if (notices.length === 0 && !held) return null
@@ -40,6 +44,7 @@ export function SessionRemarks({ sessionId }: { sessionId: string }) {
       {held && (
         <Remark icon={<CirclePause {...icon} className="text-needs" />}>
           Automatic work paused until your next message
+          {waiting > 0 && <span className="text-faint"> · {waiting} waiting</span>}
           <Button
             size="small"
             variant="ghost"

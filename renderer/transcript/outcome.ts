@@ -49,6 +49,14 @@ const sources: Partial<Record<Turn['source'], string>> = {
   goal: 'From the goal',
 }
 
-export function sourceWords(source: Turn['source']): string | null {
-  return sources[source] ?? null
+/** What a turn was started by, where no person sent or queued it. */
+export function sourceWords({ source, automation }: Pick<Turn, 'source' | 'automation'>): string | null {
+  return automation ? `Started by ${automation.name}` : (sources[source] ?? null)
+}
+
+/** A turn in one line: an earlier attempt, or one that nobody waited for and that had nothing to tell (T-179, A-117). */
+export function foldedWords(turn: Turn): string {
+  return turn.ending === 'quiet'
+    ? [sourceWords(turn), outcomeWords(turn).toLowerCase()].filter(Boolean).join(': ')
+    : `Earlier attempt, ${outcomeWords(turn).toLowerCase()}`
 }

@@ -219,7 +219,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
     (row: Row, shown?: number) => {
       stay()
       if (row.kind === 'group') setOpened(sessionId, row.id, shown ?? (row.shown > 0 ? 0 : groupPage))
-      else if (row.kind === 'attempt') setOpened(sessionId, row.id, row.open ? 0 : 1)
+      else if (row.kind === 'foldedTurn') setOpened(sessionId, row.id, row.open ? 0 : 1)
       else {
         const open =
           transcriptView(sessionId).getState().folds.get(row.id) ??

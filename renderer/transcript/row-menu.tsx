@@ -19,7 +19,7 @@ export function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Ro
     )
   const selection = getSelection()?.toString() ?? ''
   const copy = (text: string) => void attempt('Could not copy', () => navigator.clipboard.writeText(text))
-  const folds = row.kind === 'group' || row.kind === 'attempt' || row.kind === 'tool' || row.kind === 'reasoning'
+  const folds = row.kind === 'group' || row.kind === 'foldedTurn' || row.kind === 'tool' || row.kind === 'reasoning'
   return (
     <>
       {selection !== '' && (

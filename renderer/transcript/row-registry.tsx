@@ -4,10 +4,10 @@
 import type { ComponentType } from 'react'
 import { durationText } from '../ui/time-text.ts'
 import { activityCounts, argument, toolLabel, toolOutput } from './tools.ts'
-import { outcomeWords, sourceWords } from './outcome.ts'
+import { foldedWords, outcomeWords } from './outcome.ts'
 import type { Row, RowKind, RowOf } from './rows.ts'
-import { AttemptRow } from './rows/attempt-row.tsx'
 import { ErrorRow } from './rows/error-row.tsx'
+import { FoldedTurnRow } from './rows/folded-turn-row.tsx'
 import { GroupRow } from './rows/group-row.tsx'
 import { ForkRow, RewindRow } from './rows/mark-rows.tsx'
 import { ReasoningRow } from './rows/reasoning-row.tsx'
@@ -51,8 +51,7 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
     View: UserRow,
     estimate: ({ item }, width) =>
       50 + Math.min(300, wrapped(item.text, width - 50, 24)) + (item.attachments.length > 0 ? 40 : 0),
-    label: ({ item, origin }) =>
-      `${origin ? sourceWords(origin) : 'You'}: ${clip(item.text || `${item.attachments.length} attachments`)}`,
+    label: ({ item, origin }) => `${origin ?? 'You'}: ${clip(item.text || `${item.attachments.length} attachments`)}`,
     toText: ({ item }) => item.text,
   },
   text: {
@@ -127,11 +126,11 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
     label: ({ items, shown }) => `${activityCounts(items).text}, ${shown > 0 ? 'open' : 'folded'}`,
     toText: ({ items }) => activityCounts(items).text,
   },
-  attempt: {
-    View: AttemptRow,
+  foldedTurn: {
+    View: FoldedTurnRow,
     estimate: () => 48,
-    label: ({ turn }) => `Earlier attempt, ${outcomeWords(turn).toLowerCase()}`,
-    toText: ({ turn }) => `Earlier attempt, ${outcomeWords(turn).toLowerCase()}`,
+    label: ({ turn }) => foldedWords(turn),
+    toText: ({ turn }) => foldedWords(turn),
   },
   recovery: {
     View: RecoveryRow,

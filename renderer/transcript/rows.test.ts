@@ -12,6 +12,7 @@ import {
   userItem,
   view,
 } from './fixtures.ts'
+import { foldedWords } from './outcome.ts'
 import { buildRows, groupPage, type Row } from './rows.ts'
 
 const build = (items: Item[], turns = [turn('turn-1')], opened = new Map<string, number>(), previous: Row[] = []) =>
@@ -133,9 +134,9 @@ describe('ends of turns', () => {
       textItem('c', { turnId: 't2' }),
     ]
     const turns = [turn('t1', { outcome: 'failed' }), turn('t2', { retryOf: 't1' })]
-    expect(kinds(build(items, turns))).toEqual(['attempt', 'user', 'text', 'turnEnd'])
-    expect(kinds(build(items, turns, new Map([['attempt:t1', 1]])))).toEqual([
-      'attempt',
+    expect(kinds(build(items, turns))).toEqual(['foldedTurn', 'user', 'text', 'turnEnd'])
+    expect(kinds(build(items, turns, new Map([['folded:t1', 1]])))).toEqual([
+      'foldedTurn',
       'user',
       'text',
       'turnEnd',
@@ -152,11 +153,20 @@ describe('ends of turns', () => {
       [first, second],
       [
         turn('t1', { userItemId: first.id, continues: 't0', source: 'recovery' }),
-        turn('t2', { userItemId: second.id, source: 'schedule' }),
+        turn('t2', { userItemId: second.id, source: 'schedule', automation: { name: 'Nightly check' } }),
       ],
     )
     expect(rows[0]).toMatchObject({ kind: 'user', continues: true })
-    expect(rows[2]).toMatchObject({ kind: 'user', continues: false, origin: 'schedule' })
+    expect(rows[2]).toMatchObject({ kind: 'user', continues: false, origin: 'Started by Nightly check' })
+  })
+
+  test('A-117 a turn that had nothing to report folds to one line that names what started it', () => {
+    const asked = userItem('Go on', { turnId: 't1', source: 'automation' })
+    const automation = { name: 'x1 (npm test)' }
+    const quiet = turn('t1', { userItemId: asked.id, source: 'process', automation, ending: 'quiet' })
+    const rows = build([asked, ...tools(2, { turnId: 't1' })], [quiet])
+    expect(kinds(rows)).toEqual(['foldedTurn'])
+    expect(foldedWords(quiet)).toBe('Started by x1 (npm test): nothing to report')
   })
 })
 

@@ -1,18 +1,19 @@
 /**
  * What the transcript shows, as a list: items of the view, an end row for each settled turn, activity groups that stand
- * for many (S-61), earlier attempts of a retried turn (T-179), messages not yet taken in. Pure, and rows that did not
+ * for many (S-61), turns in one line (T-179, A-117), messages not yet taken in. Pure, and rows that did not
  * change are the same objects as before, so only what changed is drawn again.
  */
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { ChangedFile, Recovery, SessionView, Turn } from '../../preload/contract/session.ts'
 import type { Unsent } from '../state/session-store.ts'
+import { sourceWords } from './outcome.ts'
 
 export type Activity = ItemOf<'reasoning'> | ItemOf<'tool'>
 
 type ItemRow<K extends Item['kind']> = { kind: K; id: string; turnId: string | null; item: ItemOf<K> }
 type UserRow = ItemRow<'user'> & {
-  /** Where the message came from, unless a person typed it. */
-  origin: Turn['source'] | null
+  /** Where the message came from, in words, unless a person typed it. */
+  origin: string | null
   /** The turn goes on from an unfinished one: drawn as a small mark (T-181). */
   continues: boolean
 }
@@ -30,7 +31,8 @@ export type GroupRow = {
   shown: number
   running: boolean
 }
-type AttemptRow = { kind: 'attempt'; id: string; turnId: string; turn: Turn; open: boolean }
+/** An earlier attempt, or a quiet turn, in one line. */
+type FoldedTurnRow = { kind: 'foldedTurn'; id: string; turnId: string; turn: Turn; open: boolean }
 type RecoveryRow = { kind: 'recovery'; id: string; turnId: string; recovery: Recovery }
 type UnsentRow = { kind: 'unsent'; id: string; turnId: null; unsent: Unsent }
 type UnknownRow = { kind: 'unknown'; id: string; turnId: string | null; named: string }
@@ -48,7 +50,7 @@ export type Row =
   | RewindRow
   | TurnEndRow
   | GroupRow
-  | AttemptRow
+  | FoldedTurnRow
   | RecoveryRow
   | UnsentRow
   | UnknownRow
@@ -109,34 +111,34 @@ export function buildRows(
   const newestSent = view.items.findLast((item) => item.turnId !== null && item.visible)?.pos ?? -1
 
   let current: string | null = null
-  let hiddenAttempt: string | null = null
+  let folded: string | null = null
   for (const item of view.items) {
     if (!item.visible) continue
     // Items of no turn (the person's own commands) stand inside whatever turn goes on around them.
     if (item.turnId !== null && item.turnId !== current) {
-      if (hiddenAttempt === null) endTurn(current)
+      if (folded === null) endTurn(current)
       else flushActivities()
       current = item.turnId
-      hiddenAttempt = null
+      folded = null
       const turn = turns.get(current)
-      if (turn && retried.has(current)) {
-        const id = `attempt:${current}`
-        rows.push({ kind: 'attempt', id, turnId: current, turn, open: opened.has(id) })
-        if (!opened.has(id)) hiddenAttempt = current
+      if (turn && (retried.has(current) || turn.ending === 'quiet')) {
+        const id = `folded:${current}`
+        rows.push({ kind: 'foldedTurn', id, turnId: current, turn, open: opened.has(id) })
+        if (!opened.has(id)) folded = current
       }
     }
     // What came after the last entry of a settled turn stands below its end.
     if (
       item.turnId === null &&
       current !== null &&
-      hiddenAttempt === null &&
+      folded === null &&
       item.pos > lastOf.get(current)! &&
       turns.get(current)?.outcome
     ) {
       endTurn(current)
       current = null
     }
-    if (hiddenAttempt !== null && item.turnId === hiddenAttempt) continue
+    if (folded !== null && item.turnId === folded) continue
     // A question in sight says it all.
     if (item.kind === 'tool' && item.name === 'ask_person' && asked.has(item.id)) continue
     // The person's own command is not the agent's activity.
@@ -153,7 +155,7 @@ export function buildRows(
       rows.push({ kind: 'rewind', id, turnId, item, restorable: item.pos > newestSent })
     } else rows.push(itemRow(item, turns))
   }
-  if (hiddenAttempt === null && view.itemsAfter === 0) endTurn(current)
+  if (folded === null && view.itemsAfter === 0) endTurn(current)
   else flushActivities()
   // The last turn goes on beyond what is held, and what stands at the end stands there.
   if (view.itemsAfter > 0) return keepEqual(rows, previous)
@@ -173,7 +175,7 @@ function itemRow(item: Item, turns: ReadonlyMap<string, Turn>): Row {
   if (item.kind !== 'user') return { kind: item.kind, id, turnId, item } as Row
   const turn = turnId === null ? undefined : turns.get(turnId)
   const opening = turn?.userItemId === id
-  const origin = opening && turn && turn.source !== 'person' && turn.source !== 'follow_up' ? turn.source : null
+  const origin = opening && turn ? sourceWords(turn) : null
   return { kind: 'user', id, turnId, item, origin, continues: opening && turn?.continues !== undefined }
 }
 

@@ -55,6 +55,13 @@ export function GeneralPage() {
       <Section title="Turns">
         <SwitchRow name="queue.pauseOnFailure" label="Pause the queue after a failure" />
         <NumberRow name="turns.maxSteps" label="Steps in a turn, at most" least={1} most={1_000} unit="steps" />
+        <NumberRow
+          name="turns.maxStepsBackground"
+          label="Steps in a turn that started by itself"
+          least={1}
+          most={1_000}
+          unit="steps"
+        />
         <NumberRow name="turns.maxConcurrent" label="Turns at the same time" least={1} most={8} unit="turns" />
         <NumberRow
           name="questions.timeoutSeconds"
@@ -63,6 +70,21 @@ export function GeneralPage() {
           least={0}
           most={86_400}
           unit="seconds"
+        />
+        <NumberRow
+          name="automations.maxConcurrent"
+          label="Turns that started by themselves at the same time"
+          least={1}
+          most={8}
+          unit="turns"
+        />
+        <NumberRow
+          name="automations.answerMinutes"
+          label="They wait for an answer"
+          detail="An approval is denied after that. 0 does not wait."
+          least={0}
+          most={1_440}
+          unit="minutes"
         />
         <SwitchRow name="tools.parallel" label="Run independent tools together" />
       </Section>

@@ -6,9 +6,9 @@ import { IconButton } from '../../ui/icon-button.tsx'
 import { AttachmentChips } from '../attachment-chips.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { editMessage } from '../item-actions.ts'
-import { sourceWords } from '../outcome.ts'
 import type { RowOf } from '../rows.ts'
 import { ShowMore, useWholeText } from '../show-more.tsx'
+import { Shown } from '../shown.tsx'
 import { useSessionId } from '../transcript-context.ts'
 
 const linesFolded = 24
@@ -35,7 +35,7 @@ export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user
           ) : (
             <CornerDownRight size={12} strokeWidth={1.75} aria-hidden />
           )}
-          {origin ? sourceWords(origin) : 'While it worked'}
+          {origin ? <Shown text={origin} /> : 'While it worked'}
         </p>
       )}
       {item.text !== '' && <MessageText text={item.text} />}

@@ -1,16 +1,15 @@
-/** Waits for notices to be over, one timer a session (T-85): it keeps no process alive and no session in memory. */
+/** Looks at sessions when it is time, one timer a session (T-85): it keeps no process alive and no session in memory. */
 
 /** Timers end at 2^31-1 ms; a longer wait is begun anew. */
 const timerMsMax = 2 ** 31 - 1
 
-export class NoticeClock {
+export class SessionClock {
   private readonly timers = new Map<string, NodeJS.Timeout>()
-  private readonly expire: (sessionId: string) => void
+  private readonly look: (sessionId: string) => void
   private readonly now: () => number
 
-  /** `expire` looks which are over, and says when to look again. */
-  constructor(expire: (sessionId: string) => void, now: () => number) {
-    this.expire = expire
+  constructor(look: (sessionId: string) => void, now: () => number) {
+    this.look = look
     this.now = now
   }
 
@@ -20,7 +19,7 @@ export class NoticeClock {
     const wait = Math.max(0, Math.min(at - this.now(), timerMsMax))
     const timer = setTimeout(() => {
       this.timers.delete(sessionId)
-      this.expire(sessionId)
+      this.look(sessionId)
     }, wait)
     timer.unref()
     this.timers.set(sessionId, timer)
