@@ -144,7 +144,12 @@ async function* readStream(
         watchdog.progress()
       }
       yield* reply.take()
-      if (messages.done || reply.fault !== undefined) break
+      if (reply.fault !== undefined) break
+      if (messages.done) {
+        // Little or nothing follows the end mark: the connection can serve the next step.
+        response.complete()
+        break
+      }
       if (reply.finish !== undefined && !lateTimer) lateTimer = setTimeout(() => late.abort(), lateUsageMs)
     }
     messages.flush()

@@ -31,6 +31,11 @@ export type NetResponse = {
   headers: Record<string, string>
   /** Throws NetError where the connection breaks; leaving the loop early closes it. */
   body: AsyncIterable<Uint8Array>
+  /**
+   * Says, before the loop is left early, that all of the answer is there: what little may follow is read and dropped, so
+   * that the connection can serve the next request. From then on the signal of the request does nothing.
+   */
+  complete(): void
 }
 
 export type NetFault = 'stopped' | 'connect_timeout' | 'broken'
@@ -49,12 +54,19 @@ export class NetError extends Error {
 }
 
 /**
- * The environment's proxies apply to remote hosts. Sockets are not kept between requests: a response is left at its end
- * mark, before the connection is free again, and TLS sessions are resumed anyway.
+ * A connection serves the next request if that comes soon, as it does between the steps of a turn. Not later: one that
+ * died unseen, as in a sleep, would keep its next request waiting. Idle ones do not keep the process alive.
  */
+const kept = { keepAlive: true, timeout: 10_000, maxFreeSockets: 4 }
+/** How much is read after the end of an answer, and for how long, to free its connection. */
+const drainBytes = 64 * 1024
+const drainMs = 100
+
+/** The environment's proxies apply to remote hosts. */
+const proxied = { proxyEnv: process.env }
 const agents = {
-  'http:': new Agent({ proxyEnv: process.env }),
-  'https:': new https.Agent({ proxyEnv: process.env }),
+  remote: { 'http:': new Agent({ ...kept, ...proxied }), 'https:': new https.Agent({ ...kept, ...proxied }) },
+  local: { 'http:': new Agent(kept), 'https:': new https.Agent(kept) },
 }
 
 const maxRedirects = 3
@@ -63,11 +75,17 @@ const maxRedirects = 3
 export async function send(request: NetRequest): Promise<NetResponse> {
   let url = new URL(request.url)
   for (let hop = 0; ; hop += 1) {
-    const response = await exchange(url, request)
+    const { response, detach } = await exchange(url, request)
     const status = response.statusCode ?? 0
     const target = status === 307 || status === 308 ? redirectTarget(response.headers.location, url) : undefined
-    if (!target || hop === maxRedirects)
-      return { status, headers: flat(response.headers), body: bytes(response, request.signal) }
+    if (!target || hop === maxRedirects) {
+      const reading = { complete: false }
+      const complete = () => {
+        reading.complete = true
+        detach()
+      }
+      return { status, headers: flat(response.headers), body: bytes(response, request.signal, reading), complete }
+    }
     response.destroy()
     url = target
   }
@@ -78,7 +96,27 @@ function redirectTarget(location: string | undefined, from: URL): URL | undefine
   return target?.origin === from.origin ? target : undefined
 }
 
-function exchange(url: URL, request: NetRequest): Promise<http.IncomingMessage> {
+type Exchange = {
+  response: http.IncomingMessage
+  /** From then on the signal of the request does nothing. */
+  detach(): void
+}
+
+class KeptWasClosed extends Error {}
+
+/** On a kept connection that its server had closed meanwhile nothing was heard: then it is sent once more, on a new one. */
+async function exchange(url: URL, request: NetRequest): Promise<Exchange> {
+  const isSecure = url.protocol === 'https:'
+  const isLocal = isLoopbackHost(url.hostname)
+  try {
+    return await sendOnce(url, request, (isLocal ? agents.local : agents.remote)[isSecure ? 'https:' : 'http:'])
+  } catch (error) {
+    if (!(error instanceof KeptWasClosed)) throw error
+    return sendOnce(url, request, new (isSecure ? https.Agent : Agent)(isLocal ? {} : proxied))
+  }
+}
+
+function sendOnce(url: URL, request: NetRequest, agent: http.Agent): Promise<Exchange> {
   const { signal } = request
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(new NetError('stopped', 'Stopped before it was sent.'))
@@ -92,7 +130,7 @@ function exchange(url: URL, request: NetRequest): Promise<http.IncomingMessage> 
         ...request.headers,
         ...(request.body === undefined ? {} : { 'content-length': Buffer.byteLength(request.body) }),
       },
-      agent: isLoopbackHost(url.hostname) ? false : agents[url.protocol as 'http:' | 'https:'],
+      agent,
     })
     const stop = () => outgoing.destroy(new NetError('stopped', 'Stopped.'))
     const late = () =>
@@ -100,24 +138,35 @@ function exchange(url: URL, request: NetRequest): Promise<http.IncomingMessage> 
     const connecting = setTimeout(late, request.connectMs)
     const connected = () => clearTimeout(connecting)
     signal.addEventListener('abort', stop, { once: true })
+    const detach = () => signal.removeEventListener('abort', stop)
     outgoing.on('close', () => {
       connected()
-      signal.removeEventListener('abort', stop)
+      detach()
     })
-    outgoing.on('socket', (socket) => socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected))
+    outgoing.on('socket', (socket) => {
+      if (outgoing.reusedSocket) connected()
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
+    })
     outgoing.on('response', (response) => {
       connected()
-      resolve(response)
+      resolve({ response, detach })
     })
-    outgoing.on('error', (error) => reject(asNetError(error, signal)))
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+      reject(isStale && !signal.aborted ? new KeptWasClosed() : asNetError(error, signal))
+    })
     outgoing.end(request.body)
   })
 }
 
-async function* bytes(response: http.IncomingMessage, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* bytes(
+  response: http.IncomingMessage,
+  signal: AbortSignal,
+  reading: { complete: boolean },
+): AsyncGenerator<Uint8Array> {
   try {
     let since = performance.now()
-    for await (const chunk of response as AsyncIterable<Uint8Array>) {
+    for await (const chunk of response.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       yield chunk
       if (performance.now() - since < turnMs) continue
       await giveWay()
@@ -126,8 +175,22 @@ async function* bytes(response: http.IncomingMessage, signal: AbortSignal): Asyn
   } catch (error) {
     throw asNetError(error as NodeJS.ErrnoException, signal)
   } finally {
-    response.destroy()
+    if (reading.complete) drain(response)
+    else response.destroy()
   }
+}
+
+/** Reads on to the end, which frees the connection; one that goes on longer is closed. */
+function drain(response: http.IncomingMessage): void {
+  if (response.closed) return
+  let left = drainBytes
+  const timer = setTimeout(() => response.destroy(), drainMs).unref()
+  response.on('close', () => clearTimeout(timer))
+  response.on('error', () => {})
+  response.on('data', (chunk: Uint8Array) => {
+    left -= chunk.length
+    if (left < 0) response.destroy()
+  })
 }
 
 function asNetError(error: NodeJS.ErrnoException, signal: AbortSignal): NetError {
