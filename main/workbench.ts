@@ -165,10 +165,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       }),
     refused: (workspace, reason) => log.warn('A workspace cannot be watched', { workspace, reason }),
   })
-  const recordLate = (sessionId: string, turnId: string, found: FileChange[]) => {
-    if (found.length === 0) return
+  const recordLate = (sessionId: string, turnId: string, found: FileChange[], notice: string | null = null) => {
+    if (found.length === 0 && notice === null) return
     const changes = found.map((change) => changedFile(change, turnId))
-    void sessions.command(sessionId, { type: 'changes.record', turnId, changes }).catch((error: unknown) => {
+    const told = notice === null ? {} : { notice }
+    void sessions.command(sessionId, { type: 'changes.record', turnId, changes, ...told }).catch((error: unknown) => {
       log.warn('Changes made by a command could not be recorded', { sessionId, error: String(error) })
     })
   }
@@ -252,7 +253,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })
     },
     afterSettle: (actor, turnId) => {
-      void watched.turnEnded(turnId).then((found) => recordLate(actor.id, turnId, found))
+      void watched.turnEnded(turnId).then(({ changes, notice }) => recordLate(actor.id, turnId, changes, notice))
       const { header, items } = actor.published
       if (
         !settings.get()['titles.auto'] ||

@@ -1,9 +1,10 @@
 /** Puts bytes into a file so that it holds the old content or the new, whatever happens in between (F-610 to F-612). */
 import type { Stats } from 'node:fs'
-import { access, constants, mkdir, open, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises'
+import { access, constants, mkdir, open, rename, rm, rmdir, stat, symlink, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { linkMode } from './change.ts'
 
 /** Names of temporary files; they make no events and are deleted after a crash (F-604, F-1111). */
 export const temporaryPrefix = '.lathe-tmp-'
@@ -14,7 +15,7 @@ export type FileWrite = {
   content: Uint8Array
   /** The file as it was, or null where there is none. */
   old: { stats: Stats; content: Uint8Array } | null
-  /** Of a file that is made anew; else the system's default. */
+  /** Of a file that is made anew; else the system's default. `linkMode` makes a link that leads to `content`. */
   mode?: number
   /** In the same folder; its name begins with `temporaryPrefix`. */
   temporary: string
@@ -28,6 +29,7 @@ const busyRetryMs = 2_000
  */
 export async function writeFileWhole(write: FileWrite, reached?: () => Promise<void>): Promise<void> {
   try {
+    if (write.mode === linkMode || write.old?.stats.isSymbolicLink()) return await replaceLink(write, reached)
     if (write.old) await checkWritePermission(write.path, write.old.stats)
     // The other names of a file share its bytes only as long as its number stays.
     if (write.old && write.old.stats.nlink > 1) return await writeInPlace(write, write.old)
@@ -81,6 +83,18 @@ export async function removeEmptyParents(path: string, count: number): Promise<v
     )
     if (!removed) return
   }
+}
+
+/** One of both is a link: the entry itself is replaced, what it leads to is never touched. */
+async function replaceLink(
+  { temporary, path, content, mode }: FileWrite,
+  reached?: () => Promise<void>,
+): Promise<void> {
+  if (mode === linkMode) await symlink(Buffer.from(content), temporary)
+  else await writeBeside({ temporary, path, content, old: null, ...(mode === undefined ? {} : { mode }) })
+  await reached?.()
+  await replaceWhenFree(temporary, path)
+  await flushFolder(dirname(path))
 }
 
 /** False where only writing in place is possible: the folder is closed, or the owner cannot be kept (F-611). */

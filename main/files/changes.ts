@@ -5,11 +5,11 @@ import type { Blobs } from '../storage/blobs.ts'
 import { removeEmptyParents } from './atomic-write.ts'
 import type { FileChange } from './change.ts'
 import type { Differ } from './diff.ts'
-import { readWhole, type CommitGate } from './gate.ts'
+import { readEntry, type CommitGate } from './gate.ts'
 import type { Author } from './intents.ts'
 import type { Hunk } from './line-diff.ts'
 import type { Paths, Place } from './paths.ts'
-import { leadsAway } from './undo.ts'
+import { isOfLink, leadsAway } from './undo.ts'
 import { decodeText, encodeText, keepsEveryByte, type DecodedText } from './text.ts'
 import { hashOf } from './version.ts'
 
@@ -54,11 +54,12 @@ export async function rejectChange(
   author: Omit<Author, 'by'>,
   signal: AbortSignal,
 ): Promise<{ changes: FileChange[]; note: string }> {
-  const path = await deps.paths.resolve(place, change.path)
+  const isLink = isOfLink(change)
+  const path = await deps.paths.resolve(place, change.path, { isEntry: isLink })
   if (leadsAway(change.path, path)) throw conflict(change.path, 'It leads out of the workspace now.', {})
-  const now = path.kind === 'missing' ? null : (await readWhole(path)).content
+  const now = (await readEntry(path))?.content ?? null
   const base = now && (await hashOf(now))
-  const isWhole = hunkId === null || change.before === null || change.after === null
+  const isWhole = hunkId === null || isLink || change.before === null || change.after === null
   const { content, hunk } = isWhole
     ? { content: await wholeBefore(deps, change, base), hunk: null }
     : await withoutHunk(deps, change, hunkId, now, signal)

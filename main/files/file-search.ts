@@ -2,9 +2,10 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { belowRoot } from './below-root.ts'
 import { parseGlob } from './glob.ts'
 import { notFound, type FilePath } from './paths.ts'
-import { belowRoot, shownBelow, type SearchProgram } from './search-program.ts'
+import { shownBelow, type SearchProgram } from './search-program.ts'
 
 export type FileQuery = {
   root: FilePath

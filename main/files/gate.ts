@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Stats } from 'node:fs'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { lstat, readFile, readlink, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { deleteFile, makeFolders, removeEmptyFolders, temporaryPrefix, writeFileWhole } from './atomic-write.ts'
-import type { FileChange } from './change.ts'
+import { linkMode, type FileChange } from './change.ts'
 import { quickCounts } from './diff.ts'
 import { FileLocks } from './file-locks.ts'
 import type { Author, Intent, IntentFile, IntentRecords } from './intents.ts'
@@ -24,7 +24,7 @@ export type WriteRequest = {
   base: string | null
   /** Null deletes the file. */
   content: Uint8Array | null
-  /** Permission bits; absent: as they were, or the system's for a new file. */
+  /** Permission bits; absent: as they were, or the system's for a new file. `linkMode` writes a link to `content`. */
   mode?: number | undefined
   /** Makes the content anew from what stands there now (F-602); absent: another writer is `file.changed_during_edit`. */
   again?: (current: Uint8Array) => Promise<Uint8Array>
@@ -87,10 +87,11 @@ export class CommitGate {
     let { base, content } = request
     for (let recomputed = 0; ; recomputed++) {
       await this.#reach('matched', request)
-      const path = await this.#options.paths.resolve(place, request.path.given)
+      const { given, isEntry } = request.path
+      const path = await this.#options.paths.resolve(place, given, { isEntry })
       if (!samePlace(path, request.path)) throw swapped(request.path)
       this.#options.paths.checkWritable(path)
-      const before = await readBefore(path)
+      const before = await readEntry(path)
       signal.throwIfAborted()
       const now = before && (await hashOf(before.content))
       if (now === base) {
@@ -100,7 +101,7 @@ export class CommitGate {
           before,
           content,
           mode: request.mode,
-          file: await intentFile(path, base, before, content, author),
+          file: await intentFile(path, base, before, { content, mode: request.mode }, author),
         }
       }
       if (!before || !request.again || recomputed === recomputedMax) {
@@ -237,8 +238,11 @@ export async function readWhole(path: FilePath): Promise<{ stats: Stats; content
   }
 }
 
-async function readBefore(path: FilePath): Promise<{ stats: Stats; content: Uint8Array } | null> {
-  return path.kind === 'missing' ? null : readWhole(path)
+/** What stands at a path; of a link where it leads, as bytes. Throws as `readWhole` does. */
+export async function readEntry(path: FilePath): Promise<{ stats: Stats; content: Uint8Array } | null> {
+  if (path.kind === 'missing') return null
+  if (path.kind !== 'link') return readWhole(path)
+  return { stats: await lstat(path.real), content: await readlink(path.real, { encoding: 'buffer' }) }
 }
 
 /** The judged facts are the same too: what was approved as harmless has not become a secret. */
@@ -256,10 +260,12 @@ async function intentFile(
   path: FilePath,
   base: string | null,
   was: Ready['before'],
-  after: Uint8Array | null,
+  { content: after, mode }: { content: Uint8Array | null; mode: number | undefined },
   author: Author,
 ): Promise<IntentFile> {
   const before = was?.content ?? null
+  const isLink = was?.stats.isSymbolicLink() || mode === linkMode
+  const modeBefore = was && modeOf(was.stats)
   const change: FileChange = {
     id: newId(),
     path: path.shown,
@@ -269,7 +275,9 @@ async function intentFile(
     ...(await quickCounts(before, after)),
     by: author.by,
     callId: author.callId,
-    ...(was && after === null ? { mode: { before: was.stats.mode & 0o7777, after: null } } : {}),
+    ...((was && after === null) || isLink
+      ? { mode: { before: modeBefore, after: after === null ? null : (mode ?? modeBefore) } }
+      : {}),
   }
   return {
     change,
@@ -281,7 +289,7 @@ async function intentFile(
 
 async function putBack({ path, before, file }: Ready): Promise<void> {
   if (before === null) return deleteFile(path.real)
-  const old = await stat(path.real).then(
+  const old = await lstat(path.real).then(
     (stats) => ({ stats, content: before.content }),
     () => null,
   )
@@ -289,16 +297,19 @@ async function putBack({ path, before, file }: Ready): Promise<void> {
     path: path.real,
     content: before.content,
     old,
-    mode: before.stats.mode,
+    mode: modeOf(before.stats),
     temporary: file.temporary,
   })
 }
 
 async function contentHash(real: string): Promise<string | null> {
-  const size = await stat(real).then(
-    (stats) => (stats.isFile() ? stats.size : Infinity),
-    () => null,
-  )
-  if (size === null) return null
-  return size > hashedBytesMax ? 'unknown' : hashOf(await readFile(real))
+  const stats = await lstat(real).catch(() => null)
+  if (stats === null) return null
+  if (stats.isSymbolicLink()) return hashOf(await readlink(real, { encoding: 'buffer' }))
+  return !stats.isFile() || stats.size > hashedBytesMax ? 'unknown' : hashOf(await readFile(real))
+}
+
+/** Permission bits, or `linkMode`. */
+export function modeOf(stats: Stats): number {
+  return stats.isSymbolicLink() ? linkMode : stats.mode & 0o7777
 }

@@ -8,7 +8,15 @@ export function mergeChanges<Change extends FileChange>(changes: readonly Change
     const first = merged.get(change.path)
     merged.set(change.path, first ? joined(first, change) : change)
   }
-  return [...merged.values()].filter((change) => change.before !== change.after || changesMode(change))
+  const left = [...merged.values()].filter((change) => change.before !== change.after || changesMode(change))
+  const gone = new Set(left.flatMap(({ path, after }) => (after === null ? [path] : [])))
+  return left.map((change) => {
+    const { from, ...other } = change
+    if (from === undefined) return change
+    if (change.before === null && gone.has(from)) return { ...change, kind: 'renamed' }
+    // What it was renamed from is there again, or this path was there before.
+    return { ...(other as Change), kind: change.before === null ? 'created' : 'edited' }
+  })
 }
 
 function changesMode({ mode }: FileChange): boolean {
@@ -17,18 +25,13 @@ function changesMode({ mode }: FileChange): boolean {
 
 /** The record keeps the id of the first, so that what refers to it still finds it; counts are at most as given. */
 function joined<Change extends FileChange>(first: Change, last: Change): Change {
-  const kind =
-    first.before === null
-      ? 'created'
-      : last.after === null
-        ? 'deleted'
-        : first.kind === 'renamed'
-          ? 'renamed'
-          : 'edited'
+  const kind = first.before === null ? 'created' : last.after === null ? 'deleted' : 'edited'
+  const from = first.from ?? last.from
   const mode = joinedMode(first, last)
   return {
     ...first,
     kind,
+    ...(from === undefined ? {} : { from }),
     after: last.after,
     added: sum(first.added, last.added),
     removed: sum(first.removed, last.removed),

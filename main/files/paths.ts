@@ -35,7 +35,10 @@ export type FilePath = {
   writable: boolean
   secret: boolean
   protected: boolean
-  kind: 'file' | 'folder' | 'other' | 'missing'
+  /** `link` only of an entry that was resolved without following it. */
+  kind: 'file' | 'folder' | 'link' | 'other' | 'missing'
+  /** The entry of that name itself is meant, not where it leads. */
+  isEntry: boolean
   stats: BigIntStats | null
 }
 
@@ -64,13 +67,14 @@ export class Paths {
 
   /**
    * Where a path really leads, and what it is. Throws `path.invalid`, `path.unresolvable`, `workspace.missing`, and
-   * `path.protected` for Lathe's own data, which no mode allows (Z-46). Never opens anything.
+   * `path.protected` for Lathe's own data, which no mode allows (Z-46). Never opens anything. With `isEntry` a link of
+   * that name is what is meant, not where it leads; the folders above it are followed all the same.
    */
-  async resolve(place: Place, given: string): Promise<FilePath> {
+  async resolve(place: Place, given: string, { isEntry = false } = {}): Promise<FilePath> {
     checkSpelling(given)
     const [workspace, ...others] = await this.roots(place)
     const absolute = resolve(workspace!.real, this.#expandHome(given))
-    const real = await realPathOf(absolute)
+    const real = isEntry ? join(await realPathOf(dirname(absolute)), basename(absolute)) : await realPathOf(absolute)
     const root = [workspace!, ...others].find((root) => contains(root, real))
     await this.#checkData(real, root)
 
@@ -89,7 +93,8 @@ export class Paths {
         isSecretName(basename(absolute)) ||
         (!root && isCredentialStore(real, this.#home)),
       protected: isProtected(root ? relative(root.real, real) : real),
-      kind: kindOf(stats),
+      kind: isEntry && stats?.isSymbolicLink() ? 'link' : kindOf(stats),
+      isEntry,
       stats,
     }
   }

@@ -1,28 +1,10 @@
 /** ripgrep as this room runs it: rules of F-802, argv only, NUL-separated names, limits on time and output (F-818, Z-51). */
 import { basename, dirname, relative, sep } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
-import { runLines } from '../exec/command.ts'
+import { runCommand, runLines } from '../exec/command.ts'
+import { historyFolders, neverEntered } from './never-entered.ts'
 import type { FilePath, Paths } from './paths.ts'
 import { closeNames } from './similarity.ts'
-
-/** Folders that are never entered, by name; the first three not even with `no_ignore` (F-802). */
-const historyFolders = ['.git', '.hg', '.svn']
-const otherFolders = [
-  'node_modules',
-  'bower_components',
-  '__pycache__',
-  '.venv',
-  'venv',
-  '.tox',
-  '.mypy_cache',
-  '.pytest_cache',
-  '.gradle',
-  '.terraform',
-  '.next',
-  '.turbo',
-]
-/** For whoever walks by other means. */
-export const neverEntered: ReadonlySet<string> = new Set([...historyFolders, ...otherFolders])
 
 export type SearchOptions = {
   paths: Paths
@@ -51,6 +33,9 @@ export type ProgramEnd = {
   /** Files and folders that could not be read. */
   unreadable: number
 }
+
+/** Paths of a quarter of a million files. */
+const listBytesMax = 64 * 1024 * 1024
 
 export class SearchProgram {
   readonly paths: Paths
@@ -92,6 +77,30 @@ export class SearchProgram {
       return { cut: stopped ? 'enough' : 'no', unreadable }
     } catch (error) {
       if (error instanceof LatheError && error.code === 'exec.timed_out') return { cut: 'time', unreadable: 0 }
+      throw error
+    }
+  }
+
+  /**
+   * Every path of F-802 below a folder as the program prints it, NUL-separated and unsorted: for a thread that reads it
+   * there. Throws as `run` does.
+   */
+  async list(root: FilePath, ms: number): Promise<{ paths: Uint8Array<ArrayBuffer>; cut: ProgramEnd['cut'] }> {
+    try {
+      const { code, stdout, stderr, truncated } = await runCommand({
+        file: this.#program ?? (await programPath()),
+        args: ['--no-config', '--color', 'never', ...(await this.#rules(root, false)), '--files', '--null', '--', '.'],
+        cwd: root.real,
+        env: this.#env,
+        timeoutMs: ms,
+        maxBytes: listBytesMax,
+      })
+      if (code === 2 && countUnreadable(stderr) === 0) throw programFault(stderr)
+      // A copy of its own can be handed over to a thread.
+      return { paths: new Uint8Array(stdout), cut: truncated ? 'enough' : 'no' }
+    } catch (error) {
+      if (error instanceof LatheError && error.code === 'exec.timed_out')
+        return { paths: new Uint8Array(), cut: 'time' }
       throw error
     }
   }
@@ -140,12 +149,6 @@ export class SearchProgram {
       ...never.flatMap((glob) => ['--glob', glob]),
     ]
   }
-}
-
-/** A path as the program prints it, below the root, with `/`. */
-export function belowRoot(printed: string): string {
-  const path = printed.replace(/^\.[/\\]/, '')
-  return sep === '/' ? path : path.replaceAll('\\', '/')
 }
 
 /** As it is shown: relative to the workspace, absolute outside (F-112). */

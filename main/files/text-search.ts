@@ -1,10 +1,11 @@
 /** Text in files (F-810 to F-816). Hits come in path order, page by page; secret files are left out and counted (F-111). */
 import { basename } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { belowRoot } from './below-root.ts'
 import { newestFirst } from './file-search.ts'
 import { parseGlob, type Glob } from './glob.ts'
 import { notFound, openChecked, type FilePath } from './paths.ts'
-import { belowRoot, shownBelow, type ProgramEnd, type SearchProgram } from './search-program.ts'
+import { shownBelow, type ProgramEnd, type SearchProgram } from './search-program.ts'
 import { isSecretName, secretGlobs } from './sensitive-paths.ts'
 import { binarySampleBytes, isBinary } from './text.ts'
 

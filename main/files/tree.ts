@@ -1,13 +1,12 @@
 /** What the Files tab shows: one folder at a time, and a file's content (F-311, F-1303). */
-import { lstat, readdir, readlink, readFile } from 'node:fs/promises'
-import { basename, dirname, join, relative, sep } from 'node:path'
-import ignore, { type Ignore } from 'ignore'
+import { lstat, readdir, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { typeOfContent } from './content-type.ts'
 import { comparePaths } from './file-search.ts'
+import { IgnoreRules } from './ignore-rules.ts'
 import { notFound, openChecked, type FilePath } from './paths.ts'
 import { whyReadOnly } from './saving.ts'
-import { neverEntered } from './search-program.ts'
 import { decodeAs, encodingOf, isBinary } from './text.ts'
 import { hashOf } from './version.ts'
 
@@ -103,47 +102,5 @@ export async function viewFile(path: FilePath, bytesMax = viewedBytesMax): Promi
     }
   } finally {
     await handle.close()
-  }
-}
-
-/** The ignore files that hold for the entries of one folder: its own and those above it, up to the repository's root. */
-class IgnoreRules {
-  /** Outermost first. */
-  readonly #levels: { folder: string; rules: Ignore }[]
-
-  private constructor(levels: { folder: string; rules: Ignore }[]) {
-    this.#levels = levels
-  }
-
-  static async for(folder: string, globalIgnoreFile: string | null): Promise<IgnoreRules> {
-    const levels: { folder: string; rules: Ignore }[] = []
-    for (let at = folder; ; at = dirname(at)) {
-      const texts = await Promise.all(
-        ['.gitignore', '.ignore'].map((name) => readFile(join(at, name), 'utf8').catch(() => '')),
-      )
-      levels.unshift({ folder: at, rules: ignore().add(texts.join('\n')) })
-      const isRoot = await lstat(join(at, '.git')).then(
-        () => true,
-        () => false,
-      )
-      if (isRoot || dirname(at) === at) {
-        const text = globalIgnoreFile === null ? '' : await readFile(globalIgnoreFile, 'utf8').catch(() => '')
-        levels.unshift({ folder: at, rules: ignore().add(text) })
-        return new IgnoreRules(levels)
-      }
-    }
-  }
-
-  /** The innermost file that says anything decides; what lies in an ignored folder is ignored. */
-  ignores(path: string, folder: boolean): boolean {
-    if (folder && neverEntered.has(basename(path))) return true
-    let ignored = false
-    for (const level of this.#levels) {
-      const below = relative(level.folder, path).replaceAll(sep, '/')
-      const result = level.rules.test(folder ? `${below}/` : below)
-      if (result.ignored) ignored = true
-      else if (result.unignored) ignored = false
-    }
-    return ignored
   }
 }

@@ -2,8 +2,8 @@
 import { isAbsolute } from 'node:path'
 import { removeEmptyParents } from './atomic-write.ts'
 import type { Blobs } from '../storage/blobs.ts'
-import type { FileChange } from './change.ts'
-import { readWhole, type CommitGate, type WriteRequest } from './gate.ts'
+import { linkMode, type FileChange } from './change.ts'
+import { modeOf, readEntry, type CommitGate, type WriteRequest } from './gate.ts'
 import type { Author } from './intents.ts'
 import type { FilePath, Paths, Place } from './paths.ts'
 import { hashOf } from './version.ts'
@@ -14,6 +14,8 @@ export type FileReturn = {
   expected: string | null
   target: string | null
   mode: number | undefined
+  /** Either is a link, and which: the entry itself is set back, nothing it leads to. */
+  link: { expected: boolean; target: boolean } | null
   /** Folders above it that go with it where they are empty then. */
   folders: number
 }
@@ -33,11 +35,23 @@ export type PlannedReturn = FileReturn & { state: ReturnState; now: string | nul
 export type ReturnDeps = { paths: Paths; gate: CommitGate; blobs: Blobs }
 
 export function undoOf({ path, before, after, mode, folders = 0 }: FileChange): FileReturn {
-  return { path, expected: after, target: before, mode: mode?.before ?? undefined, folders }
+  const link = linkOf(mode?.after, mode?.before)
+  return { path, expected: after, target: before, mode: mode?.before ?? undefined, link, folders }
 }
 
-export function redoOf(change: FileChange, from: string | null): FileReturn {
-  return { path: change.path, expected: change.before, target: from, mode: change.mode?.after ?? undefined, folders: 0 }
+export function redoOf({ path, before, mode }: FileChange, from: string | null): FileReturn {
+  const link = linkOf(mode?.before, mode?.after)
+  return { path, expected: before, target: from, mode: mode?.after ?? undefined, link, folders: 0 }
+}
+
+/** Whether a change is about a link itself: its entry is what is looked at then. */
+export function isOfLink({ mode }: FileChange): boolean {
+  return linkOf(mode?.before, mode?.after) !== null
+}
+
+function linkOf(expected: number | null | undefined, target: number | null | undefined): FileReturn['link'] {
+  if (expected !== linkMode && target !== linkMode) return null
+  return { expected: expected === linkMode, target: target === linkMode }
 }
 
 /** Looks at each file as it is now; touches nothing. */
@@ -57,17 +71,19 @@ export async function planReturns(
 
 async function planReturn({ paths, blobs }: ReturnDeps, place: Place, one: FileReturn): Promise<PlannedReturn> {
   const unreadable = { ...one, state: 'conflict' as const, now: null, file: null }
-  const file = await paths.resolve(place, one.path).catch(() => null)
+  const file = await paths.resolve(place, one.path, { isEntry: one.link !== null }).catch(() => null)
   // A folder that has become a link leads elsewhere: what is there was never changed by the turn (K-11).
-  if (!file || leadsAway(one.path, file) || (file.kind !== 'file' && file.kind !== 'missing')) return unreadable
-  const content = file.kind === 'missing' ? null : await readWhole(file).catch(() => undefined)
+  if (!file || leadsAway(one.path, file) || file.kind === 'folder' || file.kind === 'other') return unreadable
+  const content = await readEntry(file).catch(() => undefined)
   if (content === undefined) return unreadable
   const now = content && (await hashOf(content.content))
-  const isMode = one.mode === undefined || !content || (content.stats.mode & 0o7777) === one.mode
+  const isMode = one.mode === undefined || !content || modeOf(content.stats) === one.mode
+  const isExpected = now === one.expected && (!content || !one.link || one.link.expected === (file.kind === 'link'))
   const planned = { ...one, now, file }
-  if (now === one.target && isMode) return { ...planned, state: 'same' }
+  if (now === one.target && isMode && (!one.link || !content || one.link.target === (file.kind === 'link')))
+    return { ...planned, state: 'same' }
   if (one.target !== null && !(await blobs.get(one.target).catch(() => null))) return { ...planned, state: 'lost' }
-  return { ...planned, state: now === one.expected ? 'ready' : 'conflict' }
+  return { ...planned, state: isExpected ? 'ready' : 'conflict' }
 }
 
 /** A path of the workspace that no longer is in it. */

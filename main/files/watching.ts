@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { AsyncSubscription, Event } from '@parcel/watcher'
 import { temporaryPrefix } from './atomic-write.ts'
-import { neverEntered } from './search-program.ts'
+import { neverEntered } from './never-entered.ts'
 
 export type WatchingOptions = {
   /** Paths below the workspace with `/`, at most 500; `rescan` where they are more, or nobody knows. */

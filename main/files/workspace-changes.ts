@@ -1,20 +1,21 @@
 /**
  * What commands did to a workspace (F-902, F-903): its state is taken before a process runs and compared after it. A
- * difference belongs to the windows that were open when it was seen; two turns' windows make it uncertain.
+ * difference belongs to the windows that were open when it was seen; two turns' windows make it uncertain. The state is
+ * the checkpoint of docs/adr/0008.
  */
 import { createHash } from 'node:crypto'
 import { readdir, rm, stat, utimes } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Blobs } from '../storage/blobs.ts'
-import type { FileChange } from './change.ts'
+import { linkMode, type FileChange } from './change.ts'
 import { quickCounts } from './diff.ts'
 import type { Paths, Place } from './paths.ts'
-import type { ScanReply, ScanRequest } from './scan-worker.ts'
-import { belowRoot, type SearchProgram } from './search-program.ts'
-import type { Difference, ScanResult } from './workspace-scan.ts'
+import { markRenames } from './renames.ts'
+import { ScanThread } from './scan-thread.ts'
+import type { SearchProgram } from './search-program.ts'
+import { coveredFilesMax, type Difference, type Held, type ScanResult } from './workspace-scan.ts'
 
 export type WorkspaceChangesOptions = {
   paths: Paths
@@ -23,10 +24,15 @@ export type WorkspaceChangesOptions = {
   /** Where states and contents are kept: `LATHE_HOME/checkpoints`. */
   folder: string
   home?: string
+  /** How long a call waits for the first state of a workspace; for tests. */
+  firstWaitMs?: number
 }
 
 /** Which call's process runs. */
 export type Running = { place: Place; turnId: string; callId: string }
+
+/** What is found once a turn has ended, and what the person is to be told of its checkpoint. */
+export type TurnEnd = { changes: FileChange[]; notice: string | null }
 
 type Window = {
   turnId: string
@@ -34,12 +40,18 @@ type Window = {
   uncertain: Set<string>
   /** Writes of the gate from this one on fell into it. */
   from: number
+  /** The last look at it ended before all was seen. */
+  isPartial: boolean
 }
+
+/** A window, where it is open, and the call that what is found in it belongs to. */
+type Open = { state: WorkspaceState; window: Window; running: Running }
 
 const firstWaitMs = 10_000
 const firstScanMs = 60_000
 const scanMs = 2_000
-const coveredFilesMax = 250_000
+/** What a call had no time for is looked at when its turn has ended. */
+const lastScanMs = 30_000
 const recordedMax = 10_000
 /** More files than these are not counted line by line. */
 const countedMax = 200
@@ -47,14 +59,21 @@ const writesKept = 2_000
 const storesBytesMax = 20 * 1024 * 1024 * 1024
 const storesKeptMs = 30 * 24 * 60 * 60 * 1_000
 
+const partialNotice =
+  'The workspace could not be looked at in time, so the checkpoint of this turn is partial: some changes made by its commands may be missing in Changes and cannot be undone. Edits by tools are all there.'
+
 export class WorkspaceChanges {
   readonly #options: WorkspaceChangesOptions
   readonly #states = new Map<string, WorkspaceState>()
   /** What the gate wrote, by file and content, and the how manieth write it was: no command made those. */
   readonly #written = new Map<string, number>()
   #writes = 0
-  /** Windows of turns that left processes running, until the turn's end. */
-  readonly #lingering = new Map<string, { state: WorkspaceState; window: Window; running: Running }>()
+  /** Windows of turns that left processes running, or were not looked at whole, until the turn's end. */
+  readonly #lingering = new Map<string, Open>()
+  /** What is to be told of a turn's checkpoint when it ends. */
+  readonly #notices = new Map<string, string>()
+  /** Sessions that know that their workspace gets no checkpoints. */
+  readonly #told = new Set<string>()
   #thread: ScanThread | null = null
 
   constructor(options: WorkspaceChangesOptions) {
@@ -76,39 +95,46 @@ export class WorkspaceChanges {
 
   /**
    * Opens a window around a process; the answered function closes it and tells the changes seen. With `lingers` the
-   * process may outlive the call, and the window stays open for `turnEnded`. Waits at most 10 s for the first state of a
-   * workspace; without one, and where none is kept (F-1007), nothing is seen. Never throws (F-1014).
+   * process may outlive the call, and the window stays open for `turnEnded`; so it does where a call had no time for all.
+   * Waits at most 10 s for the first state of a workspace, then goes on with a partial checkpoint (F-1001). Where none is
+   * kept (F-1007) nothing is seen. Never throws (F-1014).
    */
   async begin(running: Running, { lingers = false } = {}): Promise<() => Promise<FileChange[]>> {
-    const state = this.#stateOf(running.place)
-    if (!(await Promise.race([state.ready, wait(firstWaitMs)]))) return async () => []
-    const held = this.#lingering.get(running.turnId)
-    if (held) return () => this.#drain({ ...held, running })
-    await state.update(scanMs)
-    const window = state.open(running.turnId, this.#writes + 1)
-    if (lingers) this.#lingering.set(running.turnId, { state, window, running })
+    const { place, turnId } = running
+    const state = this.#stateOf(place)
+    const isReady = await withinTime(state.ready, this.#options.firstWaitMs ?? firstWaitMs)
+    if (isReady === false) {
+      const { sessionId } = place
+      if (state.unsuitable === null) this.#notices.set(turnId, partialNotice)
+      else if (!this.#told.has(sessionId)) this.#notices.set(turnId, state.unsuitable)
+      this.#told.add(sessionId)
+      return async () => []
+    }
+    if (isReady === 'late') this.#notices.set(turnId, partialNotice)
+    const held = this.#lingering.get(turnId)
+    if (held) return () => this.#drain({ ...held, running }, scanMs)
+    if (isReady === true) await state.update(scanMs)
+    const open: Open = { state, window: state.open(turnId, this.#writes + 1), running }
+    if (lingers) this.#lingering.set(turnId, open)
     return async () => {
-      const changes = await this.#drain({ state, window, running })
-      if (!lingers) state.close(window)
+      const changes = await this.#drain(open, scanMs)
+      if (lingers) return changes
+      if (open.window.isPartial && !this.#lingering.has(turnId)) this.#lingering.set(turnId, open)
+      else state.close(open.window)
       return changes
     }
   }
 
-  /** What was changed since by processes that outlived their calls. */
-  async turnEnded(turnId: string): Promise<FileChange[]> {
+  /** What was changed since by processes that outlived their calls, and what no call had time to look at. */
+  async turnEnded(turnId: string): Promise<TurnEnd> {
     const held = this.#lingering.get(turnId)
-    if (!held) return []
     this.#lingering.delete(turnId)
-    const changes = await this.#drain(held)
-    held.state.close(held.window)
-    return changes
-  }
-
-  /** Why the workspace has no checkpoints and no detection; null where it has. */
-  async unsuitable(place: Place): Promise<string | null> {
-    const state = this.#stateOf(place)
-    await state.ready
-    return state.unsuitable
+    const changes = held ? await this.#drain(held, lastScanMs) : []
+    held?.state.close(held.window)
+    if (held?.window.isPartial) this.#notices.set(turnId, partialNotice)
+    const notice = this.#notices.get(turnId) ?? null
+    this.#notices.delete(turnId)
+    return { changes, notice }
   }
 
   /** Removes stores that were not used for 30 days, then the oldest until all fit into 20 GiB (F-1013). */
@@ -142,27 +168,24 @@ export class WorkspaceChanges {
     if (!state) {
       this.#thread ??= new ScanThread()
       const name = createHash('sha256').update(workspace).digest('hex').slice(0, 32)
-      state = new WorkspaceState(place, join(this.#options.folder, name), this.#thread, this.#options)
-      this.#states.set(workspace, state)
+      const made = new WorkspaceState(place, join(this.#options.folder, name), this.#thread, this.#options)
+      this.#states.set(workspace, (state = made))
+      // A folder that was missing, a full disk: the next turn tries again.
+      void made.ready.then((isReady) => !isReady && made.unsuitable === null && this.#states.delete(workspace))
     }
     return state
   }
 
   /** Compares, and takes what the window has seen out of it. */
-  async #drain({
-    state,
-    window,
-    running,
-  }: {
-    state: WorkspaceState
-    window: Window
-    running: Running
-  }): Promise<FileChange[]> {
-    await state.update(scanMs)
+  async #drain({ state, window, running }: Open, ms: number): Promise<FileChange[]> {
+    const wasPartial = window.isPartial
+    window.isPartial = !(await state.update(ms))
     const { differences, uncertain, from } = window
     window.differences = new Map()
     window.uncertain = new Set()
     window.from = this.#writes + 1
+    // It stayed open for want of time, also while no process of the turn ran (F-903).
+    if (wasPartial) for (const path of differences.keys()) uncertain.add(path)
     const byCommand = [...differences.values()].filter(
       ({ path, after }) => (this.#written.get(`${join(state.root, path)}\0${after?.hash ?? null}`) ?? 0) < from,
     )
@@ -177,11 +200,16 @@ export class WorkspaceChanges {
   ): Promise<FileChange[]> {
     const { blobs } = this.#options
     const changes: FileChange[] = []
+    const contents = new Map<string, Uint8Array>()
     const isCounted = byCommand.length <= countedMax
     for (const { path, before, after } of byCommand.slice(0, recordedMax)) {
       const [was, is] = await state.contents([before?.hash ?? null, after?.hash ?? null])
       if ((before && !was) || (after && !is)) continue
-      for (const bytes of [was, is]) if (bytes) await blobs.put(bytes)
+      for (const bytes of [was, is]) {
+        if (!bytes) continue
+        const hash = await blobs.put(bytes)
+        if (isCounted) contents.set(hash, bytes)
+      }
       const counts = isCounted ? await quickCounts(was ?? null, is ?? null) : { added: null, removed: null }
       changes.push({
         id: newId(),
@@ -193,11 +221,18 @@ export class WorkspaceChanges {
         by: 'command',
         callId: running.callId,
         ...(uncertain.has(path) ? { uncertain: true } : {}),
-        ...(before?.mode === after?.mode ? {} : { mode: { before: before?.mode ?? null, after: after?.mode ?? null } }),
+        ...modeOf(before, after),
       })
     }
-    return changes
+    return markRenames(changes, (hash) => contents.get(hash) ?? null)
   }
+}
+
+/** Where it differs, and always of a link. */
+function modeOf(before: Held | null, after: Held | null): Pick<FileChange, 'mode'> {
+  const isLink = before?.mode === linkMode || after?.mode === linkMode
+  if (before?.mode === after?.mode && !isLink) return {}
+  return { mode: { before: before?.mode ?? null, after: after?.mode ?? null } }
 }
 
 /** One workspace: its state is compared by one scan at a time, and what differs goes to the windows open then. */
@@ -223,7 +258,7 @@ class WorkspaceState {
   }
 
   open(turnId: string, from: number): Window {
-    const window: Window = { turnId, differences: new Map(), uncertain: new Set(), from }
+    const window: Window = { turnId, differences: new Map(), uncertain: new Set(), from, isPartial: false }
     this.#windows.add(window)
     return window
   }
@@ -232,18 +267,24 @@ class WorkspaceState {
     this.#windows.delete(window)
   }
 
-  /** Compares, for at most `ms`; one after the other. */
-  update(ms: number): Promise<void> {
+  /** Compares, for at most `ms` and as long again for those before it. False where not all was looked at. */
+  async update(ms: number): Promise<boolean> {
     const next = this.#last.then(async () => {
       const result = await this.#scan(ms)
-      for (const difference of result?.differences ?? []) this.#give(difference)
+      for (const difference of result.differences) this.#give(difference)
+      return !result.partial && !result.tooMany
     })
     this.#last = next.catch(() => {})
-    return this.#last as Promise<void>
+    return (
+      (await withinTime(
+        next.catch(() => false),
+        2 * ms,
+      )) === true
+    )
   }
 
   contents(hashes: (string | null)[]): Promise<(Uint8Array | null)[]> {
-    return this.#thread.contents(this.root, this.store, hashes)
+    return this.#thread.contents(this.store, hashes)
   }
 
   #give(difference: Difference): void {
@@ -259,93 +300,37 @@ class WorkspaceState {
     const root = await this.#options.paths.resolve(this.#place, '.')
     this.root = root.real
     if (this.root === parse(this.root).root || this.root === (this.#options.home ?? homedir())) {
-      this.unsuitable = 'The workspace is a home folder or a whole drive.'
+      this.unsuitable = unsuitable('is a home folder or a whole drive')
       return false
     }
     const first = this.#last.then(() => this.#scan(firstScanMs))
     this.#last = first.catch(() => {})
-    if ((await first) === null) return false
+    const { tooMany } = await first
+    if (tooMany) this.unsuitable = unsuitable(`has more than ${coveredFilesMax.toLocaleString('en')} files`)
     // What the tidying goes by.
     await utimes(this.store, new Date(), new Date()).catch(() => {})
-    return true
+    return !tooMany
   }
 
-  /** Null where the workspace has too many files. */
-  async #scan(ms: number): Promise<ScanResult | null> {
+  async #scan(ms: number): Promise<ScanResult> {
     const deadline = performance.now() + ms
-    const paths: string[] = []
     const root = await this.#options.paths.resolve(this.#place, '.')
-    const { cut } = await this.#options.program.run({
-      root,
-      args: ['--files', '--null'],
-      noIgnore: false,
-      deadline,
-      separator: '\0',
-      maxLineBytes: 16 * 1024,
-      signal: new AbortController().signal,
-      onLine: (line) => paths.push(belowRoot(line)) <= coveredFilesMax,
-    })
-    if (cut === 'enough') {
-      this.unsuitable = `The workspace has more than ${coveredFilesMax.toLocaleString('en')} files.`
-      return null
-    }
+    const { paths, cut } = await this.#options.program.list(root, ms)
+    if (cut === 'enough') return { differences: [], partial: false, tooMany: true }
     // Half a list would make the rest look deleted.
-    if (cut === 'time') return { differences: [], partial: true, large: 0 }
-    return this.#thread.update(root.real, this.store, paths, Math.max(200, deadline - performance.now()))
+    if (cut === 'time') return { differences: [], partial: true, tooMany: false }
+    const left = Math.max(200, deadline - performance.now())
+    return this.#thread.update(root.real, this.store, paths, { ms: left, mayForget: this.#windows.size === 0 })
   }
 }
 
-/** Asks the thread and hands its answers to who asked. It starts with the first question. */
-class ScanThread {
-  readonly #asked = new Map<number, (reply: ScanReply) => void>()
-  #worker: Worker | null = null
-  #count = 0
-
-  async update(root: string, folder: string, paths: string[], ms: number): Promise<ScanResult> {
-    const reply = await this.#ask({ id: ++this.#count, root, folder, ask: 'update', paths: paths.join('\0'), ms })
-    if (!('result' in reply)) throw new Error('failed' in reply ? reply.failed : 'No result.')
-    return reply.result
-  }
-
-  async contents(root: string, folder: string, hashes: (string | null)[]): Promise<(Uint8Array | null)[]> {
-    const wanted = hashes.filter((hash) => hash !== null)
-    if (wanted.length === 0) return hashes.map(() => null)
-    const reply = await this.#ask({ id: ++this.#count, root, folder, ask: 'contents', hashes: wanted })
-    const found = 'contents' in reply ? reply.contents : []
-    return hashes.map((hash) => (hash === null ? null : (found[wanted.indexOf(hash)] ?? null)))
-  }
-
-  async end(): Promise<void> {
-    await this.#worker?.terminate()
-  }
-
-  #ask(request: ScanRequest): Promise<ScanReply> {
-    this.#worker ??= this.#start()
-    return new Promise((resolve) => {
-      this.#asked.set(request.id, resolve)
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      this.#worker!.postMessage(request)
-    })
-  }
-
-  #start(): Worker {
-    const worker = new Worker(new URL('./scan-worker.ts', import.meta.url), { name: 'scan' })
-    worker.unref()
-    worker.on('message', (reply: ScanReply) => {
-      this.#asked.get(reply.id)?.(reply)
-      this.#asked.delete(reply.id)
-    })
-    // A thread that ended answers nobody: who waits is told, and the next question starts another.
-    worker.on('error', () => {})
-    worker.on('exit', () => {
-      this.#worker = null
-      for (const [id, resolve] of this.#asked) resolve({ id, failed: 'The thread that looks at workspaces has ended.' })
-      this.#asked.clear()
-    })
-    return worker
-  }
+function unsuitable(why: string): string {
+  return `The workspace ${why}, so it gets no checkpoints: changes made by commands are not found. Edits by tools are listed and can be undone.`
 }
 
-function wait(ms: number): Promise<false> {
-  return new Promise((resolve) => setTimeout(() => resolve(false), ms).unref())
+/** `late` where it takes longer; it goes on all the same. */
+async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => (timer = setTimeout(() => resolve('late'), ms)))
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

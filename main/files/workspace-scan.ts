@@ -6,37 +6,46 @@ import { hash } from 'node:crypto'
 import {
   closeSync,
   constants,
+  fstatSync,
   ftruncateSync,
   lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   readSync,
   renameSync,
-  statSync,
   writeFileSync,
   writeSync,
+  type Stats,
 } from 'node:fs'
 import { join } from 'node:path'
+import { linkMode } from './change.ts'
+import { FolderLinks } from './folder-links.ts'
 
-/** A file's content, and the permission bits that go with it. */
+/** A file's content, and the permission bits that go with it; of a link where it leads, and `linkMode`. */
 export type Held = { hash: string; mode: number }
 export type Difference = { path: string; before: Held | null; after: Held | null }
+
+export type ScanOptions = {
+  /** Time ends after so many milliseconds. */
+  ms: number
+  /** Nobody waits for differences: contents that nobody refers to may go. */
+  mayForget: boolean
+}
 
 export type ScanResult = {
   differences: Difference[]
   /** Time ended before every file was looked at. */
   partial: boolean
-  /** Files over 10 MiB, which are not covered (F-1006). */
-  large: number
+  /** More files than are covered: nothing was looked at (F-1007). */
+  tooMany: boolean
 }
 
-/** `stamp` tells a file that was not written since: size, both times in nanoseconds, number, mode. */
-type Known = Held & {
-  stamp: string
-  /** It was written in the very moment it was looked at: read again. */ racy: boolean
-}
+/** The file's facts tell that it was not written since; `racy`: it was, in the very moment it was looked at. */
+type Known = Held & { size: number; mtimeMs: number; ctimeMs: number; ino: number; racy: boolean; round: number }
 
+export const coveredFilesMax = 250_000
 const coveredBytesMax = 10 * 1024 * 1024
 /** File systems count time in ticks of a few milliseconds: what was written within one is not told apart by time. */
 const tickMs = 50
@@ -44,50 +53,61 @@ const packBytesMax = 5 * 1024 * 1024 * 1024
 /** A pack with so much that nobody refers to any more is begun anew. */
 const deadBytesMax = 256 * 1024 * 1024
 const stateName = 'state.json'
+const stateFormat = 2
 
 export class WorkspaceScan {
   readonly #root: string
   readonly #folder: string
+  readonly #links: FolderLinks
   readonly #known = new Map<string, Known>()
   /** Where each content stands in the pack. */
   readonly #places = new Map<string, { offset: number; length: number }>()
   #pack: number
   #packBytes = 0
   #scannedAt = 0
+  #round = 0
+  #isSaved = true
 
   /** `folder` is the store's own, inside the data folder. What it holds of an earlier run is used again. */
   constructor(root: string, folder: string) {
     this.#root = root
     this.#folder = folder
+    this.#links = new FolderLinks(root)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     this.#pack = openSync(join(folder, 'pack'), constants.O_RDWR | constants.O_CREAT, 0o600)
     this.#load()
   }
 
-  /** Looks at every path of `paths` (all covered files of the workspace, `/`-separated); ends after `ms`. */
-  update(paths: readonly string[], ms: number): ScanResult {
+  /** Looks at all of `paths` (the covered files of the workspace, `/`-separated) and at the links beside them. */
+  update(paths: readonly string[], { ms, mayForget }: ScanOptions): ScanResult {
+    const result: ScanResult = { differences: [], partial: false, tooMany: false }
+    if (paths.length > coveredFilesMax) return { ...result, tooMany: true }
     const startedAt = Date.now()
     const deadline = performance.now() + ms
+    if (mayForget && this.#packBytes > packBytesMax) this.#beginAnew()
     const isFirst = this.#scannedAt === 0
-    const result: ScanResult = { differences: [], partial: false, large: 0 }
-    if (this.#packBytes > packBytesMax) this.#beginAnew()
-    const seen = new Set<string>()
-    for (const path of paths) {
-      seen.add(path)
-      if (performance.now() > deadline) {
+    const round = ++this.#round
+    const look = (path: string): void => this.#look(path, startedAt, isFirst, result)
+    for (const [at, path] of paths.entries()) {
+      if (at % 64 === 0 && performance.now() > deadline) {
         result.partial = true
-        continue
+        break
       }
-      this.#look(path, startedAt, isFirst, result)
+      look(path)
     }
-    for (const [path, known] of this.#known) {
-      if (seen.has(path)) continue
-      this.#known.delete(path)
-      // What is still there is ignored from now on, or has grown too large: not covered, not deleted.
-      if (!statOf(join(this.#root, path))) result.differences.push({ path, before: heldOf(known), after: null })
+    if (!result.partial) for (const path of this.#links.below(paths)) look(path)
+    // Half a look would make the rest seem deleted.
+    if (!result.partial) {
+      for (const [path, known] of this.#known) {
+        if (known.round === round) continue
+        this.#known.delete(path)
+        // What is still there is ignored from now on, or has grown too large: not covered, not deleted.
+        if (statOf(join(this.#root, path)) === null)
+          result.differences.push({ path, before: heldOf(known), after: null })
+      }
+      this.#scannedAt = startedAt
     }
-    this.#scannedAt = startedAt
-    if (isFirst || result.differences.length > 0) this.save()
+    if (isFirst || result.differences.length > 0) this.#isSaved = false
     return result
   }
 
@@ -100,51 +120,67 @@ export class WorkspaceScan {
     return hash('sha256', bytes, 'hex') === contentHash ? bytes : null
   }
 
-  /** Keeps the state for the next run; the pack is there already. */
+  /** Keeps the state for the next run, where it has changed; the pack is there already. */
   save(): void {
-    const state = { scannedAt: this.#scannedAt, known: [...this.#known], places: [...this.#places] }
+    if (this.#isSaved) return
+    const state = {
+      format: stateFormat,
+      scannedAt: this.#scannedAt,
+      known: [...this.#known],
+      places: [...this.#places],
+    }
     const temporary = join(this.#folder, `${stateName}.new`)
     writeFileSync(temporary, JSON.stringify(state), { mode: 0o600 })
     renameSync(temporary, join(this.#folder, stateName))
+    this.#isSaved = true
   }
 
   close(): void {
+    this.save()
     closeSync(this.#pack)
   }
 
   #look(path: string, startedAt: number, isFirst: boolean, result: ScanResult): void {
-    const known = this.#known.get(path)
     const stats = statOf(join(this.#root, path))
-    if (!stats?.isFile()) return
+    const known = this.#known.get(path)
+    // What cannot be looked at now is left as it was known.
+    if (stats === undefined && known) known.round = this.#round
+    if (!stats) return
+    const isLink = stats.isSymbolicLink()
+    if (!isLink && !stats.isFile()) return
     if (stats.size > coveredBytesMax) {
       this.#known.delete(path)
-      result.large++
       return
     }
-    const stamp = `${stats.size} ${stats.mtimeNs} ${stats.ctimeNs} ${stats.ino}`
-    const mode = Number(stats.mode) & 0o777
-    if (known && known.stamp === stamp && known.mode === mode && !known.racy) return
+    const mode = isLink ? linkMode : stats.mode & 0o777
+    if (known && !known.racy && known.mode === mode && isSame(known, stats)) {
+      known.round = this.#round
+      return
+    }
     const held = this.#read(path, mode)
-    if (!held) return
-    const changedAt = Number(stats.ctimeNs / 1_000_000n)
-    this.#known.set(path, { ...held, stamp, racy: changedAt > startedAt - tickMs })
+    if (!held) {
+      if (known) known.round = this.#round
+      return
+    }
+    const { size, mtimeMs, ctimeMs, ino } = stats
+    const racy = ctimeMs > startedAt - tickMs
+    this.#known.set(path, { ...held, size, mtimeMs, ctimeMs, ino, racy, round: this.#round })
     if (known && (known.hash !== held.hash || known.mode !== held.mode)) {
       result.differences.push({ path, before: heldOf(known), after: held })
     }
     // One that was there before is new to us only: it was ignored until now, or the last scan did not get to it.
-    else if (!known && !isFirst && changedAt >= this.#scannedAt - tickMs) {
+    else if (!known && !isFirst && ctimeMs >= this.#scannedAt - tickMs) {
       result.differences.push({ path, before: null, after: held })
     }
   }
 
   #read(path: string, mode: number): Held | null {
+    const absolute = join(this.#root, path)
     try {
-      const file = openSync(join(this.#root, path), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+      if (mode === linkMode) return this.#keep(readlinkSync(absolute, { encoding: 'buffer' }), mode)
+      const file = openSync(absolute, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
       try {
-        const bytes = readFileSync(file)
-        const held = { hash: hash('sha256', bytes, 'hex'), mode }
-        this.#keep(held.hash, bytes)
-        return held
+        return this.#keep(readFileSync(file), mode)
       } finally {
         closeSync(file)
       }
@@ -153,11 +189,14 @@ export class WorkspaceScan {
     }
   }
 
-  #keep(contentHash: string, bytes: Uint8Array): void {
-    if (this.#places.has(contentHash)) return
-    writeSync(this.#pack, bytes, 0, bytes.length, this.#packBytes)
-    this.#places.set(contentHash, { offset: this.#packBytes, length: bytes.length })
-    this.#packBytes += bytes.length
+  #keep(bytes: Uint8Array, mode: number): Held {
+    const contentHash = hash('sha256', bytes, 'hex')
+    if (!this.#places.has(contentHash)) {
+      writeSync(this.#pack, bytes, 0, bytes.length, this.#packBytes)
+      this.#places.set(contentHash, { offset: this.#packBytes, length: bytes.length })
+      this.#packBytes += bytes.length
+    }
+    return { hash: contentHash, mode }
   }
 
   #beginAnew(): void {
@@ -171,14 +210,14 @@ export class WorkspaceScan {
   #load(): void {
     try {
       const state = JSON.parse(readFileSync(join(this.#folder, stateName), 'utf8'))
-      for (const [path, known] of state.known) this.#known.set(path, known)
+      if (state.format !== stateFormat) return this.#beginAnew()
+      for (const [path, known] of state.known) this.#known.set(path, { ...known, round: 0 })
       for (const [contentHash, place] of state.places) this.#places.set(contentHash, place)
       this.#scannedAt = state.scannedAt
       const end = [...this.#places.values()].reduce((most, { offset, length }) => Math.max(most, offset + length), 0)
-      const packed = statSync(join(this.#folder, 'pack')).size
       const live = new Set([...this.#known.values()].map((known) => known.hash))
       const liveBytes = [...live].reduce((sum, one) => sum + (this.#places.get(one)?.length ?? 0), 0)
-      if (packed < end || end - liveBytes > deadBytesMax) this.#beginAnew()
+      if (fstatSync(this.#pack).size < end || end - liveBytes > deadBytesMax) this.#beginAnew()
       // What a crash left behind the last state is written over.
       else this.#packBytes = end
     } catch {
@@ -191,6 +230,15 @@ function heldOf({ hash: contentHash, mode }: Held): Held {
   return { hash: contentHash, mode }
 }
 
-function statOf(path: string) {
-  return lstatSync(path, { bigint: true, throwIfNoEntry: false })
+function isSame(known: Known, { size, mtimeMs, ctimeMs, ino }: Stats): boolean {
+  return known.size === size && known.mtimeMs === mtimeMs && known.ctimeMs === ctimeMs && known.ino === ino
+}
+
+/** Null where there is nothing, undefined where it cannot be told. */
+function statOf(path: string): Stats | null | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return undefined
+  }
 }

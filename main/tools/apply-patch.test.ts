@@ -46,7 +46,7 @@ describe('apply_patch', () => {
       'edited a.txt',
       'created new/b.txt',
       'deleted old/name.sh',
-      'created name.sh',
+      'renamed name.sh',
       'deleted gone.txt',
     ])
   })

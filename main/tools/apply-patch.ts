@@ -5,6 +5,7 @@ import { readWhole, type CommitGate, type WriteRequest } from '../files/gate.ts'
 import { parsePatch, type FilePatch } from '../files/patch.ts'
 import { notFound, swapped, type FilePath, type Paths } from '../files/paths.ts'
 import { notRead, stale, type FileStates } from '../files/read-state.ts'
+import { renamed } from '../files/renames.ts'
 import { encodeText, utf8 } from '../files/text.ts'
 import { hashOf } from '../files/version.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
@@ -52,6 +53,7 @@ type Written = {
   before: Uint8Array | null
   after: Uint8Array | null
   mode?: number
+  movedFrom?: string
   again?: WriteRequest['again']
 }
 type Fault = { code: LatheError['code']; text: string }
@@ -117,7 +119,11 @@ export function createApplyPatchTool(deps: ApplyPatchDeps): Tool<Input> {
         callId: context.callId,
         by: 'tool' as const,
       }
-      const changes = await deps.gate.commit(placeOf(context), requests, author, context.signal)
+      const made = await deps.gate.commit(placeOf(context), requests, author, context.signal)
+      const changes = made.map((change, at) => {
+        const { movedFrom } = written[at]!
+        return movedFrom === undefined ? change : renamed(change, movedFrom)
+      })
       const text = [`Applied the patch to ${counted(written.length)}:`, ...written.map(outcomeOf)].join('\n')
       return { text, isError: false, summary: text, view: { path: written[0]!.file.shown, line: 1 }, changes }
     },
@@ -201,7 +207,7 @@ export function createApplyPatchTool(deps: ApplyPatchDeps): Tool<Input> {
     if (!target) return [{ file: path, base, before: content, after, again }]
     return [
       { file: path, base, before: content, after: null },
-      { file: target, base: null, before: null, after, mode: stats.mode & 0o7777 },
+      { file: target, base: null, before: null, after, mode: stats.mode & 0o7777, movedFrom: path.shown },
     ]
   }
 

@@ -259,6 +259,8 @@ export const ChangedFile = z.object({
   turnId: Id,
   path: z.string(),
   kind: z.enum(['created', 'edited', 'deleted', 'renamed']),
+  /** Where a renamed file was; the change that deletes it there stands beside this one (F-906). */
+  from: z.string().optional(),
   before: z.string().nullable(),
   after: z.string().nullable(),
   added: z.number().int().nullable(),
@@ -272,7 +274,7 @@ export const ChangedFile = z.object({
   reviewed: z.string().optional(),
   /** Taken back by an undo; `from` is what it replaced and a redo brings back (F-1010). */
   undone: z.object({ from: z.string().nullable() }).optional(),
-  /** Permission bits before and after where they differ, or of a file that is gone (F-906). */
+  /** Permission bits before and after where they differ, or of a file that is gone; 0o120777 is a link (F-906). */
   mode: z.object({ before: z.number().int().nullable(), after: z.number().int().nullable() }).optional(),
   /** Folders above it that were made for it (F-1009). */
   folders: z.number().int().optional(),

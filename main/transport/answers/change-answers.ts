@@ -2,14 +2,22 @@
 import { LatheError } from '../../../preload/contract/errors.ts'
 import type { ChangeDiff, UndoPlan } from '../../../preload/contract/routes.ts'
 import type { ChangedFile, SessionView } from '../../../preload/contract/session.ts'
-import type { FileChange } from '../../files/change.ts'
+import { linkMode, type FileChange } from '../../files/change.ts'
 import { rejectChange, reviewHunks } from '../../files/changes.ts'
 import { patchText, type FileDiff } from '../../files/diff.ts'
-import { readWhole } from '../../files/gate.ts'
+import { readEntry } from '../../files/gate.ts'
 import { headerStarts } from '../../files/line-diff.ts'
 import { mergeChanges } from '../../files/merged-changes.ts'
 import type { Place } from '../../files/paths.ts'
-import { applyReturns, planReturns, redoOf, undoOf, type FileReturn, type PlannedReturn } from '../../files/undo.ts'
+import {
+  applyReturns,
+  isOfLink,
+  planReturns,
+  redoOf,
+  undoOf,
+  type FileReturn,
+  type PlannedReturn,
+} from '../../files/undo.ts'
 import { hashOf } from '../../files/version.ts'
 import { changedFile } from '../../sessions/file-records.ts'
 import type { Handlers } from '../handlers.ts'
@@ -31,20 +39,27 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
   const body = (hash: string | null) => (hash === null ? null : storage.blobs.get(hash).catch(() => null))
 
   /** The file as it is now: null where there is none, undefined where it cannot be told. */
-  async function current(place: Place, path: string): Promise<Uint8Array | null | undefined> {
-    const file = await paths.resolve(place, path).catch(() => undefined)
-    if (file === undefined || (file.kind !== 'file' && file.kind !== 'missing')) return undefined
-    if (file.kind === 'missing') return null
-    return readWhole(file).then(
-      ({ content }) => content,
+  async function current(place: Place, change: ChangedFile): Promise<Uint8Array | null | undefined> {
+    const file = await paths.resolve(place, change.path, { isEntry: isOfLink(change) }).catch(() => undefined)
+    if (file === undefined || file.kind === 'folder' || file.kind === 'other') return undefined
+    return readEntry(file).then(
+      (found) => found?.content ?? null,
       () => undefined,
     )
   }
 
+  /** What the change began with; of a renamed file what stood under its old name (F-906). */
+  function beforeOf(view: SessionView, { before, turnId, from }: ChangedFile): string | null {
+    if (from === undefined || before !== null) return before
+    const gone = view.changes.find((one) => one.turnId === turnId && one.path === from)
+    return gone?.before ?? null
+  }
+
   async function diff(sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
     const change = await changeOf(sessionId, changeId)
-    const [before, after, view] = await Promise.all([body(change.before), body(change.after), sessions.open(sessionId)])
-    const [made, now] = await Promise.all([differ.diff(before, after, { signal }), current(placeOf(view), change.path)])
+    const view = await sessions.open(sessionId)
+    const [before, after] = await Promise.all([body(beforeOf(view, change)), body(change.after)])
+    const [made, now] = await Promise.all([differ.diff(before, after, { signal }), current(placeOf(view), change)])
     // Where line ends or encoding changed too, only the whole file can be put back byte for byte.
     const single = made.note === null && change.before !== null && change.after !== null ? (made.hunks ?? []) : []
     const states = new Map(Object.entries(change.review ?? {}))
@@ -62,7 +77,7 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
   async function compare(sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
     const change = await changeOf(sessionId, changeId)
     const view = await sessions.open(sessionId)
-    const [after, now] = await Promise.all([body(change.after), current(placeOf(view), change.path)])
+    const [after, now] = await Promise.all([body(change.after), current(placeOf(view), change)])
     if (now === undefined) throw new LatheError('file.not_regular', `${change.path} cannot be read as it is now.`)
     const made = await differ.diff(after, now, { signal })
     return { ...shown(change, made, after, now), changedSince: true, hunks: [] }
@@ -203,7 +218,14 @@ function shown(change: ChangedFile, made: FileDiff, before: Uint8Array | null, a
 }
 
 /** A change of mode, which no line shows (F-906). */
-function modeNote({ mode }: ChangedFile): string | null {
+function modeNote({ mode, from }: ChangedFile): string | null {
+  if (from !== undefined) return `It was renamed from ${from}.`
+  if (mode?.before === linkMode || mode?.after === linkMode)
+    return mode.after !== linkMode && mode.after !== null
+      ? 'A symbolic link became a file.'
+      : mode.before !== linkMode && mode.before !== null
+        ? 'A file became a symbolic link; shown is where it leads.'
+        : 'A symbolic link; shown is where it leads.'
   if (!mode || mode.before === null || mode.after === null || mode.before === mode.after) return null
   return `The mode changed from ${mode.before.toString(8)} to ${mode.after.toString(8)}.`
 }
