@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { noUsage } from '../../preload/contract/fold.ts'
+import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { exportSession, type ExportedSession } from './export.ts'
@@ -9,36 +9,14 @@ const home = '/home/ada'
 const key = `sk-${'a1B2c3D4'.repeat(6)}`
 
 const header = {
+  ...blankHeader,
   id: 's1',
-  rev: 1,
-  createdAt: 0,
-  updatedAt: 1,
   workspace: `${home}/site`,
-  extraFolders: [],
   title: 'Fix the build',
   titleSource: 'manual',
   model: 'lab/scripted',
-  effort: null,
-  approvalMode: 'ask',
-  muted: false,
-  lastSeq: 1,
-  readSeq: 0,
-  notableSeq: 0,
-  currentTurnId: null,
   lastTurnId: 't1',
   lastOutcome: 'completed',
-  pinnedAt: null,
-  archivedAt: null,
-  deletedAt: null,
-  forkOf: null,
-  usage: noUsage,
-  lastUsage: null,
-  context: { used: null, window: null, estimated: false },
-  plan: null,
-  notices: [],
-  queue: { followUps: [], paused: null },
-  recovery: null,
-  automaticHeld: null,
   itemCount: 3,
 } satisfies SessionHeader
 

@@ -6,6 +6,7 @@ import type { ContextMenuParams } from 'electron'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TerminalState, WorkbenchEvent } from '../../preload/contract/events.ts'
+import { sampleEntry } from '../../preload/contract/sample-entry.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { defaultSettings } from '../../preload/contract/settings.ts'
 import { addressOfSession, sessionOfAddress } from '../../preload/contract/shell.ts'
@@ -194,22 +195,8 @@ test('S-121 every window is remembered with its session; what was damaged is not
 })
 
 test('S-120 the figures are computed from the lists, whatever order changes come in', async () => {
-  const entry = (id: string, indicator: Entry['indicator'], runningSince: number | null = null): Entry => ({
-    id,
-    indicator,
-    runningSince,
-    execRunning: 0,
-    workspace: '/w',
-    title: id,
-    titleSource: 'manual',
-    updatedAt: 1,
-    createdAt: 1,
-    model: null,
-    pinnedAt: null,
-    archivedAt: null,
-    preview: '',
-    itemCount: 1,
-  })
+  const entry = (id: string, indicator: Entry['indicator'], runningSince: number | null = null) =>
+    sampleEntry(id, { indicator, runningSince })
   const terminal: TerminalState = {
     id: 't',
     title: 'make',

@@ -1,74 +1,28 @@
 /** Writes for tests: what an actor would decide, with only what matters to the test spelt out. */
+import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import { newId } from '../../preload/contract/ids.ts'
+import { sampleEntry } from '../../preload/contract/sample-entry.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { ItemOf } from '../../preload/contract/items.ts'
-import type { Entry, SessionHeader, Turn, Usage } from '../../preload/contract/session.ts'
+import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { SessionWrite } from './storage.ts'
-
-const usage: Usage = {
-  input: null,
-  output: null,
-  reasoning: null,
-  cacheRead: null,
-  cacheWrite: null,
-  total: null,
-  cost: null,
-}
 
 export function sampleHeader(set: Partial<SessionHeader> = {}): SessionHeader {
   return {
+    ...blankHeader,
     id: newId(),
     rev: 1,
     createdAt: 1_000,
     updatedAt: 1_000,
     workspace: '/work/shop',
-    extraFolders: [],
-    title: 'New session',
-    titleSource: 'default',
-    model: null,
-    effort: null,
-    approvalMode: 'ask',
-    muted: false,
-    lastSeq: 0,
-    readSeq: 0,
-    notableSeq: 0,
-    currentTurnId: null,
-    lastTurnId: null,
-    lastOutcome: null,
-    pinnedAt: null,
-    archivedAt: null,
-    deletedAt: null,
-    forkOf: null,
-    usage,
-    lastUsage: null,
-    context: { used: null, window: null, estimated: false },
-    plan: null,
-    notices: [],
-    queue: { followUps: [], paused: null },
-    recovery: null,
-    automaticHeld: null,
-    itemCount: 0,
     ...set,
   }
 }
 
 export function sampleWrite(header: SessionHeader, set: Partial<SessionWrite> = {}): SessionWrite {
-  const entry: Entry = {
-    id: header.id,
-    workspace: header.workspace,
-    title: header.title,
-    titleSource: header.titleSource,
-    updatedAt: header.updatedAt,
-    createdAt: header.createdAt,
-    model: header.model,
-    indicator: 'none',
-    runningSince: null,
-    execRunning: 0,
-    pinnedAt: header.pinnedAt,
-    archivedAt: header.archivedAt,
-    preview: '',
-    itemCount: header.itemCount,
-  }
+  const { id, workspace, title, titleSource, updatedAt, createdAt, model, pinnedAt, archivedAt, itemCount } = header
+  const columns = { workspace, title, titleSource, updatedAt, createdAt, model, pinnedAt, archivedAt, itemCount }
+  const entry = sampleEntry(id, columns)
   return {
     sessionId: header.id,
     journalId: `journal-${header.id}`.slice(0, 64),
@@ -148,7 +102,7 @@ export function turnRow(id: string, set: Partial<Turn> = {}): Turn {
     durationMs: null,
     waitedMs: 0,
     steps: 1,
-    usage,
+    usage: noUsage,
     rate: null,
     ...set,
   }
@@ -175,7 +129,7 @@ export function turnSettled(seq: number, header: SessionHeader, turn: Turn): Sto
     at: turn.settledAt ?? 2_000,
     turnId: turn.id,
     outcome: 'completed',
-    usage,
+    usage: noUsage,
     durationMs: 1,
     items: [],
     itemsOmitted: 0,

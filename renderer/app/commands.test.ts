@@ -1,28 +1,10 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test } from 'vitest'
-import type { Entry } from '../../preload/contract/session.ts'
+import { sampleEntry as entry } from '../../preload/contract/sample-entry.ts'
 import { usePreferences } from '../state/preferences.ts'
 import { useWindow } from '../state/window-store.ts'
 import { applyWorkbenchEvent, useWorkbench } from '../state/workbench-store.ts'
 import { command, commandKeys, commands, runCommand } from './commands.ts'
-
-const entry = (id: string, more: Partial<Entry> = {}): Entry => ({
-  id,
-  workspace: '/w',
-  title: id,
-  titleSource: 'manual',
-  updatedAt: 1,
-  createdAt: 1,
-  model: null,
-  indicator: 'none',
-  runningSince: null,
-  execRunning: 0,
-  pinnedAt: null,
-  archivedAt: null,
-  preview: '',
-  itemCount: 1,
-  ...more,
-})
 
 beforeEach(() => {
   document.body.innerHTML = ''

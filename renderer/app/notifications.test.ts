@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { Entry } from '../../preload/contract/session.ts'
+import { sampleEntry } from '../../preload/contract/sample-entry.ts'
 import { applyWorkbenchEvent, useWorkbench } from '../state/workbench-store.ts'
 import { useWindow } from '../state/window-store.ts'
 import { followTitle, takeNotification } from './notifications.ts'
@@ -72,22 +72,7 @@ test('S-119 none in a focused window, none without the permission or by setting'
 })
 
 test('S-120 the title counts what calls for a person and names the session on screen', () => {
-  const entry: Entry = {
-    id: 's1',
-    workspace: '/w',
-    title: 'A\u202eB',
-    titleSource: 'manual',
-    updatedAt: 1,
-    createdAt: 1,
-    model: null,
-    indicator: 'needs_you',
-    runningSince: null,
-    execRunning: 0,
-    pinnedAt: null,
-    archivedAt: null,
-    preview: '',
-    itemCount: 1,
-  }
+  const entry = sampleEntry('s1', { title: 'A\u202eB', indicator: 'needs_you' })
   useWindow.setState({ sessionId: 's1' })
   const stop = followTitle()
   applyWorkbenchEvent({ type: 'entry.put', entry })

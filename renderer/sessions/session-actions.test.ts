@@ -1,28 +1,11 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { Entry } from '../../preload/contract/session.ts'
+import { sampleEntry as entry } from '../../preload/contract/sample-entry.ts'
 import { type Client, type Link, setLink } from '../state/link.ts'
 import { useWindow } from '../state/window-store.ts'
 import { applyWorkbenchEvent, useWorkbench } from '../state/workbench-store.ts'
 import { currentWorkspace, deleteSession, newSession, renameSession } from './session-actions.ts'
 
-const entry = (id: string, more: Partial<Entry> = {}): Entry => ({
-  id,
-  workspace: '/w',
-  title: id,
-  titleSource: 'manual',
-  updatedAt: 1,
-  createdAt: 1,
-  model: null,
-  indicator: 'none',
-  runningSince: null,
-  execRunning: 0,
-  pinnedAt: null,
-  archivedAt: null,
-  preview: '',
-  itemCount: 1,
-  ...more,
-})
 const asked: [string, Record<string, unknown>][] = []
 const recorded = (name: string, reply: object) => (input: Record<string, unknown>) => (
   asked.push([name, input]),

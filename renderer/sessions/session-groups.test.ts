@@ -1,25 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { sampleEntry } from '../../preload/contract/sample-entry.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { folderLabels, sessionRows } from './session-groups.ts'
 
-const entry = (id: string, workspace: string, updatedAt: number, more: Partial<Entry> = {}): Entry => ({
-  id,
-  workspace,
-  updatedAt,
-  title: id,
-  titleSource: 'generated',
-  createdAt: 0,
-  model: null,
-  indicator: 'none',
-  runningSince: null,
-  execRunning: 0,
-  pinnedAt: null,
-  archivedAt: null,
-  preview: '',
-  itemCount: 0,
-  ...more,
-})
+const entry = (id: string, workspace: string, updatedAt: number, more: Partial<Entry> = {}) =>
+  sampleEntry(id, { workspace, updatedAt, ...more })
 const shape = (rows: ReturnType<typeof sessionRows>) =>
   rows.map((row) => (row.kind === 'group' ? `[${row.label}]` : row.entry.id))
 const open = { collapsed: new Set<string>() }

@@ -1,27 +1,10 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test } from 'vitest'
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
+import { sampleEntry as entry } from '../../preload/contract/sample-entry.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import type { Client, Link } from './link.ts'
 import { applyWorkbenchEvent, callingCount, startWorkbench, useWorkbench } from './workbench-store.ts'
-
-const entry = (id: string, more: Partial<Entry> = {}): Entry => ({
-  id,
-  workspace: '/w',
-  title: id,
-  titleSource: 'generated',
-  updatedAt: 1,
-  createdAt: 1,
-  model: null,
-  indicator: 'none',
-  runningSince: null,
-  execRunning: 0,
-  pinnedAt: null,
-  archivedAt: null,
-  preview: '',
-  itemCount: 0,
-  ...more,
-})
 
 /** A host whose stream a test feeds and whose list replies a test holds back. */
 function fakeHost(pages: Entry[][]) {

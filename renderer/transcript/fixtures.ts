@@ -1,5 +1,5 @@
 /** Sessions as a host would answer them, for tests and for looking at every kind of row. */
-import { noUsage } from '../../preload/contract/fold.ts'
+import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { ChangedFile, SessionHeader, SessionView, Turn } from '../../preload/contract/session.ts'
 
@@ -169,37 +169,18 @@ export function change(id: string, turnId: string, path: string, added: number, 
 
 export function header(more: Partial<SessionHeader> = {}): SessionHeader {
   return {
+    ...blankHeader,
     id: 'session-1',
-    rev: 1,
     createdAt: fixtureStart,
     updatedAt: fixtureStart,
     workspace: '/home/ada/lathe',
-    extraFolders: [],
     title: 'Make uploads resumable',
     titleSource: 'generated',
     model: 'lab/scripted',
-    effort: null,
-    approvalMode: 'ask',
-    muted: false,
     lastSeq: 100,
     readSeq: 100,
     notableSeq: 100,
-    currentTurnId: null,
-    lastTurnId: null,
-    lastOutcome: null,
-    pinnedAt: null,
-    archivedAt: null,
-    deletedAt: null,
-    forkOf: null,
-    usage: noUsage,
-    lastUsage: null,
     context: { used: 41_800, window: 200_000, estimated: false },
-    plan: null,
-    notices: [],
-    queue: { followUps: [], paused: null },
-    recovery: null,
-    automaticHeld: null,
-    itemCount: 0,
     ...more,
   }
 }
