@@ -1,11 +1,11 @@
 /** Processes under load: a flood through an exec session, typing beside a flood, ending trees, sessions opened and closed. */
 import { readdir, readFile } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { createEnvironment } from '../main/exec/environment.ts'
 import type { ExecSession } from '../main/exec/exec-session.ts'
 import { processSystem } from '../main/exec/process-tree.ts'
-import { createTerminals, type Terminals } from '../main/exec/terminals.ts'
+import type { Terminals } from '../main/exec/terminals.ts'
 import { testExec } from '../main/exec/test-exec-sessions.ts'
+import { profile, testTerminals } from '../main/exec/test-terminals.ts'
 import { execReply } from '../main/tools/exec-reply.ts'
 import { report } from './figures.ts'
 
@@ -69,17 +69,12 @@ async function typing(terminals: Terminals, id: string): Promise<number[]> {
 }
 
 async function keystrokesBesideAFlood(): Promise<{ alone: number[]; beside: number[] }> {
-  const environment = createEnvironment({
-    host: { PATH: process.env['PATH'], HOME: exec.folder },
-    settings: () => ({ denied: [], passed: [], added: {} }),
-    startedFromShell: true,
-  })
-  const terminals = createTerminals({ environment, scrollback: () => 5_000 })
-  const open = (program: string, args: string[]) =>
-    terminals.open({ workspace: exec.folder, cols: 80, rows: 24, profile: { program, args } })
-  const typed = await open('/bin/cat', [])
+  const lab = await testTerminals()
+  const terminals = lab.make([profile('cat', '/bin/cat'), profile('yes', '/usr/bin/yes')])
+  const open = (name: string) => terminals.open({ workspace: lab.home, cols: 80, rows: 24, profile: name })
+  const typed = await open('cat')
   const alone = await typing(terminals, typed.id)
-  const flooding = await open('/usr/bin/yes', [])
+  const flooding = await open('yes')
   const stop = new AbortController()
   const watching = (async () => {
     for await (const _ of terminals.attach(flooding.id, { signal: stop.signal }));
@@ -87,7 +82,7 @@ async function keystrokesBesideAFlood(): Promise<{ alone: number[]; beside: numb
   const beside = await typing(terminals, typed.id)
   stop.abort()
   await watching
-  await Promise.all([typed, flooding].map(({ id }) => terminals.close(id)))
+  await lab.dispose()
   return { alone, beside }
 }
 

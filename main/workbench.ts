@@ -14,6 +14,7 @@ import { createEnvironment } from './exec/environment.ts'
 import { ExecSessions } from './exec/exec-sessions.ts'
 import { endAllProcesses } from './exec/process.ts'
 import { findShell } from './exec/shell.ts'
+import { createShellIntegration } from './exec/shell-integration.ts'
 import { createTerminals } from './exec/terminals.ts'
 import { Differ } from './files/diff.ts'
 import type { FileChange } from './files/change.ts'
@@ -336,9 +337,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     changed: (workspace) => events.send({ type: 'workspace.changed', workspace }),
     now,
   })
+  const shellIntegration = createShellIntegration(join(home, 'shell-integration'))
   const terminals = createTerminals({
     environment,
     scrollback: () => settings.get()['terminal.scrollback'],
+    profiles: () => ({ own: settings.get()['terminal.profiles'], chosen: settings.get()['terminal.profile'] }),
+    integration: () => (settings.get()['terminal.shellIntegration'] ? shellIntegration : null),
     ledger: (id) => ledger.of(id, 'a terminal'),
   })
   terminals.onChange((change) => events.send({ type: 'terminal.changed', ...change }))

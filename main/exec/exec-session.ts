@@ -424,6 +424,11 @@ export class ExecSession {
     return feed
   }
 
+  /** As `Terminals.clear`; what the agent reads is not touched. */
+  async clear(): Promise<void> {
+    await (await this.#feed)?.clear()
+  }
+
   resize(cols: number, rows: number): void {
     if (!this.facts.tty || (this.facts.owner === 'agent' && !this.held)) return
     this.#process.resize(cols, rows)

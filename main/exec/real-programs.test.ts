@@ -7,12 +7,13 @@ import type { ExecSession } from './exec-session.ts'
 import { findProgram } from './find-program.ts'
 import { processSystem } from './process-tree.ts'
 import { TerminalScreen } from './terminal-screen.ts'
-import { createTerminals } from './terminals.ts'
 import { testExec } from './test-exec-sessions.ts'
+import { profile, testTerminals } from './test-terminals.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 const exec = await testExec()
-afterAll(() => exec.dispose())
+const lab = await testTerminals()
+afterAll(() => Promise.all([exec.dispose(), lab.dispose()]))
 const never = new AbortController().signal
 const soon = () => performance.now() + 20_000
 
@@ -108,15 +109,9 @@ test.skipIf(!vim)('vim in an agent’s exec session shows its screen and saves w
 })
 
 test.skipIf(!top && !htop)('htop or top fills a person’s terminal, and q leaves it', async () => {
-  const environment = createEnvironment({
-    host: { PATH: process.env['PATH'], HOME: exec.folder, SHELL: '/bin/sh' },
-    settings: () => ({ denied: [], passed: [], added: {} }),
-    startedFromShell: true,
-  })
-  const terminals = createTerminals({ environment, scrollback: () => 1_000 })
   const program = (await findProgram(htop ? 'htop' : 'top', { PATH: process.env['PATH'] ?? '' }))!
-  const profile = { program, args: [] }
-  const { id } = await terminals.open({ workspace: exec.folder, cols: 100, rows: 30, profile })
+  const terminals = lab.make([profile('monitor', program)])
+  const { id } = await terminals.open({ workspace: lab.home, cols: 100, rows: 30, profile: 'monitor' })
   const screen = new TerminalScreen({ cols: 100, rows: 30, scrollback: 100, answer: () => {}, waiting: () => {} })
   let isOver = false
   const reading = (async () => {

@@ -3,15 +3,9 @@
  * one that is too slow gets a snapshot again. A terminal has one, and so has an exec session.
  */
 import type { TerminalFrame } from '../../preload/contract/routes.ts'
-import { TerminalScreen } from './terminal-screen.ts'
+import { type ScreenOptions, TerminalScreen } from './terminal-screen.ts'
 
-export type ScreenFeedOptions = {
-  cols: number
-  rows: number
-  /** Lines kept above the screen. */
-  scrollback: number
-  /** Answers to reports a program asked for, to be written to its input. */
-  answer(data: string): void
+export type ScreenFeedOptions = Omit<ScreenOptions, 'waiting'> & {
   /** Much more was printed than is parsed (true), or little again (false). */
   holdBack(held: boolean): void
 }
@@ -57,6 +51,15 @@ export class ScreenFeed {
 
   resize(cols: number, rows: number): void {
     this.screen.resize(cols, rows)
+  }
+
+  /** Scrollback and screen go but for the cursor's row, in every window. */
+  async clear(): Promise<void> {
+    await this.screen.clear()
+    for (const viewer of this.#viewers) {
+      viewer.behind = true
+      viewer.wake()
+    }
   }
 
   #flush(): void {

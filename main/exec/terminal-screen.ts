@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SerializeAddon } from '@xterm/addon-serialize'
 import headless from '@xterm/headless'
+import { CommandMarks, type PlacedCommands } from '../../preload/contract/command-marks.ts'
 
 export const snapshotMax = 1024 * 1024
 /** Rows serialized at once: a few milliseconds of the loop. */
@@ -19,10 +20,12 @@ export type ScreenOptions = {
   answer(data: string): void
   /** How much is waiting to be parsed has changed, in characters. */
   waiting(characters: number): void
+  /** The shell's marks count, with this secret (X-818). */
+  marks?: { secret: string; folder(path: string): void } | undefined
 }
 
 /** Text that makes an empty emulator of this size show the same, and the offset it is true at. */
-export type Snapshot = { data: string; offset: number; cols: number; rows: number }
+export type Snapshot = { data: string; offset: number; cols: number; rows: number; commands?: PlacedCommands }
 
 export class TerminalScreen {
   readonly #terminal: headless.Terminal
@@ -34,13 +37,33 @@ export class TerminalScreen {
   /** Text that arrives while a snapshot is taken. */
   #held: string[] | null = null
   #snapshots: Promise<unknown> = Promise.resolve()
+  readonly #secret: string | null
+  readonly #marks: CommandMarks<headless.IMarker> | null
 
-  constructor({ cols, rows, scrollback, answer, waiting }: ScreenOptions) {
+  constructor({ cols, rows, scrollback, answer, waiting, marks }: ScreenOptions) {
     this.#waiting = waiting
     this.#terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true })
     this.#terminal.loadAddon(this.#serializer)
     this.#terminal.onData(answer)
     this.#terminal.onTitleChange((title) => (this.#title = title.replace(/[\x00-\x1f\x7f-\x9f]/g, '').slice(0, 200)))
+    this.#secret = marks?.secret ?? null
+    this.#marks = marks ? this.#follow(marks) : null
+  }
+
+  #follow({ secret, folder }: NonNullable<ScreenOptions['marks']>): CommandMarks<headless.IMarker> {
+    const terminal = this.#terminal
+    const here = () => {
+      const marker = terminal.buffer.active.type === 'normal' ? terminal.registerMarker(0) : undefined
+      return marker ? { marker, column: terminal.buffer.active.cursorX } : null
+    }
+    const marks = new CommandMarks<headless.IMarker>(secret, here)
+    terminal.parser.registerOscHandler(133, (data) => {
+      const before = marks.folder
+      marks.take(data, Date.now())
+      if (marks.folder !== null && marks.folder !== before) folder(marks.folder)
+      return true
+    })
+    return marks
   }
 
   /** Characters written so far. */
@@ -87,6 +110,12 @@ export class TerminalScreen {
     this.#terminal.resize(cols, rows)
   }
 
+  /** Drops all rows but the cursor's, once all that was written is parsed. */
+  async clear(): Promise<void> {
+    await this.parsed()
+    this.#terminal.clear()
+  }
+
   /**
    * A snapshot of what was written up to this call, at most 1 MiB: the oldest scrollback is dropped first, the screen
    * never. It is made in pieces, so a long scrollback does not hold the loop; meanwhile output waits.
@@ -104,7 +133,11 @@ export class TerminalScreen {
     try {
       await new Promise<void>((parsed) => this.#terminal.write('', parsed))
       const { cols, rows } = this.#terminal
-      return { data: await this.#serialize(), offset, cols, rows }
+      const { length } = this.#terminal.buffer.normal
+      const placed = this.#marks && { list: this.#marks.placed(length), folder: this.#marks.folder }
+      const { data, at } = await this.#serialize()
+      if (!placed || this.#secret === null) return { data, offset, cols, rows }
+      return { data, offset, cols, rows, commands: { secret: this.#secret, at, ...placed } }
     } finally {
       const held = this.#held
       this.#held = null
@@ -112,7 +145,8 @@ export class TerminalScreen {
     }
   }
 
-  async #serialize(): Promise<string> {
+  /** `at`: where the normal screen ends and, behind it, the alternate one begins. */
+  async #serialize(): Promise<{ data: string; at: number }> {
     const buffer = this.#terminal.buffer.normal
     // A piece begins with a line of its own, never in the middle of a wrapped one.
     const lineStart = (row: number): number => {
@@ -120,9 +154,12 @@ export class TerminalScreen {
       return row
     }
     const screenAt = buffer.length - this.#terminal.rows
-    let from = lineStart(screenAt)
+    // With a line above it, or blank rows at the end of the screen would be left out and the rest would slide down.
+    let from = lineStart(Math.max(0, screenAt - 1))
     const title = this.#title === '' ? '' : `\x1b]2;${this.#title}\x07`
-    const pieces = [this.#serializer.serialize({ scrollback: screenAt - from }) + title]
+    const screen = this.#serializer.serialize({ scrollback: screenAt - from })
+    const alternateAt = screen.indexOf('\x1b[?1049h')
+    const pieces = [screen + title]
     let length = pieces[0]!.length
     while (from > 0) {
       await nextTurn()
@@ -134,6 +171,8 @@ export class TerminalScreen {
       pieces.push(piece)
       from = start
     }
-    return pieces.reverse().join('')
+    const data = pieces.reverse().join('')
+    const behind = alternateAt < 0 ? title.length : screen.length - alternateAt + title.length
+    return { data, at: data.length - behind }
   }
 }

@@ -1,90 +1,27 @@
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import headless from '@xterm/headless'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
-import { createEnvironment } from './environment.ts'
 import { liveProcesses } from './process.ts'
 import { TerminalScreen } from './terminal-screen.ts'
-import { createTerminals, type TerminalChange, type Terminals } from './terminals.ts'
+import type { TerminalChange, Terminals } from './terminals.ts'
+import { profile, testTerminals, TestWindow } from './test-terminals.ts'
 
-const home = await realpath(await mkdtemp(join(tmpdir(), 'lathe-terminals-')))
-const environment = createEnvironment({
-  host: { PATH: process.env['PATH'], HOME: home, SHELL: '/bin/sh', PS1: '$ ' },
-  home,
-  loginShell: '/bin/sh',
-  settings: () => ({ denied: [], passed: [], added: {} }),
-})
-const bash = { program: '/bin/bash', args: ['--noprofile', '--norc'] }
+const lab = await testTerminals()
+const { home } = lab
+const terminalsOf = lab.make
+afterEach(() => lab.closeAll())
+afterAll(() => lab.dispose())
 
-let made: Terminals[] = []
-function terminalsOf(): Terminals {
-  const terminals = createTerminals({ environment, scrollback: () => 5_000 })
-  made.push(terminals)
-  return terminals
-}
-
-afterEach(async () => {
-  await Promise.all(made.flatMap((terminals) => terminals.list().map(({ id }) => terminals.close(id))))
-  made = []
-})
-afterAll(() => rm(home, { recursive: true }))
-
-/** A window: it shows frames as a window's emulator does, and reads on only while not frozen. */
-class Window {
-  readonly emulator = new headless.Terminal({ cols: 80, rows: 24, scrollback: 20_000, allowProposedApi: true })
-  readonly frames: TerminalFrame[] = []
-  readonly #leave = new AbortController()
-  frozen: Promise<void> | null = null
-  readonly done: Promise<void>
-
-  constructor(terminals: Terminals, id: string, after?: number) {
-    this.done = this.#read(
-      terminals.attach(id, { signal: this.#leave.signal, ...(after === undefined ? {} : { after }) }),
-    )
-  }
-
-  async #read(frames: AsyncIterable<TerminalFrame>): Promise<void> {
-    for await (const frame of frames) {
-      this.frames.push(frame)
-      if (frame.type === 'snapshot') {
-        this.emulator.reset()
-        this.emulator.resize(frame.cols, frame.rows)
-      }
-      if (frame.type !== 'exit') await new Promise<void>((parsed) => this.emulator.write(frame.data, parsed))
-      await this.frozen
-    }
-  }
-
-  get lines(): string[] {
-    const { normal } = this.emulator.buffer
-    return Array.from({ length: normal.length }, (_, row) => normal.getLine(row)!.translateToString(true))
-  }
-
-  async shows(text: string | RegExp): Promise<void> {
-    const found = (): boolean =>
-      this.lines.slice(-400).some((line) => (typeof text === 'string' ? line === text : text.test(line)))
-    const check = (): void => {
-      if (!found()) throw new Error(`${text} is not shown, but: ${this.lines.slice(-24).join('|')}`)
-    }
-    await vi.waitFor(check, { timeout: 15_000, interval: 20 })
-  }
-
-  async leave(): Promise<void> {
-    this.#leave.abort()
-    await this.done
-  }
-}
-
-const open = (terminals: Terminals, profile = bash) => terminals.open({ workspace: home, cols: 80, rows: 24, profile })
+const open = (terminals: Terminals, profile = 'plain bash') =>
+  terminals.open({ workspace: home, cols: 80, rows: 24, profile })
 
 describe.skipIf(process.platform === 'win32')('terminals', () => {
   test("X-802 X-803 the person's own shell, in the workspace, with a terminal's environment", async () => {
     const terminals = terminalsOf()
-    const { id, title, state } = await terminals.open({ workspace: home, cols: 80, rows: 24 })
+    const { id, title, state } = await open(terminals, 'sh')
     expect([title, state]).toEqual(['sh', 'running'])
-    const window = new Window(terminals, id)
+    const window = new TestWindow(terminals, id)
     terminals.input(id, 'pwd; echo "$TERM $COLORTERM $TERM_PROGRAM $LATHE_TERMINAL_ID."; tty\r')
     await window.shows(new RegExp(`${home}$`))
     await window.shows(`xterm-256color truecolor lathe ${id}.`)
@@ -94,11 +31,11 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   test('X-805 XA-34 a reloaded window has the scrollback in order, and goes on from there', async () => {
     const terminals = terminalsOf()
     const { id } = await open(terminals)
-    const first = new Window(terminals, id)
+    const first = new TestWindow(terminals, id)
     terminals.input(id, 'seq 1 20000\r')
     await first.shows('20000')
     await first.leave()
-    const second = new Window(terminals, id)
+    const second = new TestWindow(terminals, id)
     await second.shows('20000')
     expect(second.frames.map((frame) => frame.type)).toEqual(['snapshot'])
     const numbers = second.lines.filter((line) => /^\d+$/.test(line)).map(Number)
@@ -111,11 +48,11 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   test('X-805 offsets join without gap or repeat, also while much is printed and others look', async () => {
     const terminals = terminalsOf()
     const { id } = await open(terminals)
-    const windows = [new Window(terminals, id)]
+    const windows = [new TestWindow(terminals, id)]
     terminals.input(id, 'for i in $(seq 1 30000); do echo "line $i"; done; echo do""ne\r')
     for (let at = 0; at < 4; at += 1) {
       await windows.at(-1)!.shows(/^line \d+00$/)
-      windows.push(new Window(terminals, id))
+      windows.push(new TestWindow(terminals, id))
     }
     for (const window of windows) await window.shows('done')
     for (const { frames } of windows) {
@@ -126,7 +63,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     }
     expect(new Set(windows.map((window) => window.lines.slice(-3_000).join('\n'))).size).toBe(1)
     const { frames } = windows[0]!
-    const current = new Window(terminals, id, frames.at(-1)!.offset)
+    const current = new TestWindow(terminals, id, frames.at(-1)!.offset)
     terminals.input(id, 'echo af""ter\r')
     await current.shows('after')
     expect(current.frames.every((frame) => frame.type === 'data')).toBe(true)
@@ -135,7 +72,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   test('X-806 XA-35 a frozen window costs a fixed amount, slows nothing, and catches up with a correct screen', async () => {
     const terminals = terminalsOf()
     const { id } = await open(terminals)
-    const [frozen, quick] = [new Window(terminals, id), new Window(terminals, id)]
+    const [frozen, quick] = [new TestWindow(terminals, id), new TestWindow(terminals, id)]
     await quick.shows(/[$#]/)
     const thaw = Promise.withResolvers<void>()
     frozen.frozen = thaw.promise
@@ -155,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   test('X-807 keys arrive in order during a flood, and Ctrl+C ends it', async () => {
     const terminals = terminalsOf()
     const { id } = await open(terminals)
-    const window = new Window(terminals, id)
+    const window = new TestWindow(terminals, id)
     terminals.input(id, 'cat > typed; yes\r')
     const typed = Array.from({ length: 2_000 }, (_, at) => `k${at}\n`)
     for (const keys of typed) terminals.input(id, keys)
@@ -172,7 +109,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   test('X-808 the size is clamped and reaches the program', async () => {
     const terminals = terminalsOf()
     const { id } = await open(terminals)
-    const window = new Window(terminals, id)
+    const window = new TestWindow(terminals, id)
     terminals.resize(id, 5_000, 7)
     terminals.input(id, 'stty size\r')
     await window.shows(/7 1000$/)
@@ -188,7 +125,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     terminals.input(id, 'sleep 4711\r')
     await vi.waitFor(() => expect(state()).toMatchObject({ busy: true, title: 'sleep' }), { timeout: 5_000 })
     terminals.input(id, '\x03')
-    await vi.waitFor(() => expect(state()).toMatchObject({ busy: false, title: 'bash' }), { timeout: 5_000 })
+    await vi.waitFor(() => expect(state()).toMatchObject({ busy: false, title: 'plain bash' }), { timeout: 5_000 })
     terminals.rename(id, 'server')
     expect(state().title).toBe('server')
     terminals.input(id, 'setsid sleep 4712 & sleep 4713\r')
@@ -200,20 +137,20 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   })
 
   test('X-814 a shell that cannot start, or fails at once, says why and is tried once', async () => {
-    const terminals = terminalsOf()
-    const gone = await open(terminals, { program: '/nonexistent', args: [] })
+    const script = join(home, 'broken')
+    const terminals = terminalsOf([profile('gone', '/nonexistent'), profile('broken', '/bin/sh', [script])])
+    const gone = await open(terminals, 'gone')
     await vi.waitFor(() => expect(terminals.list()[0]!.state).toBe('failed'))
-    const window = new Window(terminals, gone.id)
+    const window = new TestWindow(terminals, gone.id)
     await window.done
     expect(window.lines.join('\n')).toContain('/nonexistent')
     expect(window.frames.at(-1)).toMatchObject({ type: 'exit' })
-    const script = join(home, 'broken')
     await writeFile(script, 'echo started >> starts; echo no luck; exit 3')
-    const broken = await open(terminals, { program: '/bin/sh', args: [script] })
+    const broken = await open(terminals, 'broken')
     await vi.waitFor(() =>
       expect(terminals.list().find(({ id }) => id === broken.id)).toMatchObject({ state: 'failed', exitCode: 3 }),
     )
-    const other = new Window(terminals, broken.id)
+    const other = new TestWindow(terminals, broken.id)
     await other.done
     expect(other.lines[0]).toBe('no luck')
     expect(await readFile(join(home, 'starts'), 'utf8')).toBe('started\n')
@@ -222,7 +159,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
   test('section 8 a shell that exits with 0 takes its tab along, any other stays with its code', async () => {
     const terminals = terminalsOf()
     const [left, stayed] = [await open(terminals), await open(terminals)]
-    const window = new Window(terminals, left.id)
+    const window = new TestWindow(terminals, left.id)
     terminals.input(left.id, 'exit 0\r')
     await window.done
     expect(window.frames.at(-1)).toMatchObject({ type: 'exit', exitCode: 0, signal: null })
@@ -302,6 +239,18 @@ describe("the host's screen", () => {
     const alternate = await shown((await screen.snapshot()).data)
     expect(alternate.buffer.active.type).toBe('alternate')
     expect(alternate.buffer.active.getLine(4)!.translateToString(true)).toBe('    full screen')
+  })
+
+  test('X-805 a screen that was cleared below its scrollback is shown as it is, blank rows and cursor included', async () => {
+    for (const end of ['\x1b[H\x1b[2Jprompt', '\r\n\r\n\r\n', '\x1b[10A\x1b[J$ ']) {
+      const text = `${Array.from({ length: 120 }, (_, at) => `row ${at}\r\n`).join('')}${end}`
+      const screen = screenOf()
+      screen.write(text)
+      const [direct, again] = [await shown(text), await shown((await screen.snapshot()).data)]
+      expect(rowsOf(again.buffer.normal)).toEqual(rowsOf(direct.buffer.normal))
+      const { cursorX, cursorY, baseY } = direct.buffer.active
+      expect(again.buffer.active).toMatchObject({ cursorX, cursorY, baseY })
+    }
   })
 
   test('X-804 a snapshot is 1 MiB at most, and keeps the newest', async () => {

@@ -3,34 +3,40 @@
  * them: each gets a snapshot and the output from there, and one that is too slow gets a snapshot again.
  */
 import { randomUUID } from 'node:crypto'
-import { userInfo } from 'node:os'
-import { basename } from 'node:path'
 import { TextDecoder } from 'node:util'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { TerminalState } from '../../preload/contract/events.ts'
 import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalProfile } from '../../preload/contract/settings.ts'
 import type { Env, Environment } from './environment.ts'
 import { programsUnder } from './process-tree.ts'
 import { type ProcessLedger, type RunningProcess, startProcess } from './process.ts'
 import type { ScreenFeed } from './screen-feed.ts'
-import { findShell } from './shell.ts'
+import type { ShellIntegration } from './shell-integration.ts'
+import { profileNamed, terminalProfiles } from './terminal-profiles.ts'
 
 export type TerminalsOptions = {
   environment: Environment
   /** `terminal.scrollback`: lines kept above the screen of terminals opened from now on. */
   scrollback(): number
+  /** The person's, and the name of the one new terminals start with; null: their own shell. */
+  profiles(): { own: readonly TerminalProfile[]; chosen: string | null }
+  /** Null where the person wants no marks (X-818). */
+  integration(): ShellIntegration | null
   ledger?: ((terminalId: string) => ProcessLedger) | undefined
 }
-
-/** A shell to run in a terminal; without one, the person's own. */
-export type Profile = { program: string; args: string[] }
 
 export type TerminalChange = { terminal: TerminalState } | { removed: string }
 
 export interface Terminals {
   list(): TerminalState[]
-  /** Throws `terminal.limit`. A shell that cannot start is a terminal in state `failed` that says why (X-814). */
-  open(given: { workspace: string; cols: number; rows: number; profile?: Profile }): Promise<TerminalState>
+  /** What can be opened there, the default first. */
+  profiles(workspace: string): Promise<TerminalProfile[]>
+  /**
+   * Throws `terminal.limit`, and `request.invalid` for a profile that is not there. A shell that cannot start is a terminal
+   * in state `failed` that says why (X-814).
+   */
+  open(given: { workspace: string; cols: number; rows: number; profile?: string | undefined }): Promise<TerminalState>
   /**
    * A snapshot and the output from there, or the output alone where nothing came after offset `after`; ends with `exit`.
    * Offsets count characters up to the end of a frame. Pulling is the acknowledgement: a reader that leaves 512 Ki
@@ -41,6 +47,8 @@ export interface Terminals {
   input(id: string, data: string): void
   resize(id: string, cols: number, rows: number): void
   rename(id: string, title: string): void
+  /** Forgets scrollback and screen but for the cursor's row, in every window (X-816). */
+  clear(id: string): Promise<void>
   /** Ends all that runs in it and forgets it; resolves when it has gone. */
   close(id: string): Promise<void>
   /** Called with every change of the list until the returned function is called. */
@@ -90,9 +98,15 @@ export function createTerminals(options: TerminalsOptions): Terminals {
     poll = setTimeout(() => void lookForPrograms().catch(() => {}), busyPollMs).unref()
   }
 
+  async function profilesFor(env: Env): Promise<TerminalProfile[]> {
+    const { own, chosen } = options.profiles()
+    return terminalProfiles(env, own, chosen)
+  }
+
   return {
     list: () => [...terminals.values()].map((terminal) => terminal.state),
-    async open({ workspace, cols, rows, profile }) {
+    profiles: async (workspace) => profilesFor(await options.environment.forTerminal({ terminalId: '', workspace })),
+    async open({ workspace, cols, rows, profile: name }) {
       if (terminals.size + opening >= terminalsMax) {
         throw new LatheError('terminal.limit', `There are ${terminalsMax} terminals already.`, {
           hint: 'Close one that is no longer needed.',
@@ -106,20 +120,28 @@ export function createTerminals(options: TerminalsOptions): Terminals {
           // The emulator loads with the first terminal, not with every start.
           import('./screen-feed.ts'),
         ])
-        const shell = profile ?? (await personsShell(env))
-        const size = { cols: clamp(cols, 2, 1_000), rows: clamp(rows, 1, 500) }
+        const profile = profileNamed(await profilesFor(env), name)
+        const given = { ...env, ...profile.env }
+        // Marks are a comfort: where they cannot be set up, the shell starts without them.
+        const marked = await options
+          .integration()
+          ?.start(profile, given)
+          .catch(() => null)
         const terminal = new HostTerminal({
           id,
           workspace,
-          ...size,
-          shell,
+          cols: clamp(cols, 2, 1_000),
+          rows: clamp(rows, 1, 500),
+          profile,
+          args: marked?.args ?? profile.args,
+          secret: marked?.secret ?? null,
           Feed,
           scrollback: options.scrollback(),
           changed,
           active: watch,
         })
         terminals.set(id, terminal)
-        await terminal.start(env, options.ledger?.(id))
+        await terminal.start(marked?.env ?? given, options.ledger?.(id))
         tell({ terminal: terminal.state })
         return terminal.state
       } finally {
@@ -133,6 +155,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       known(id).name = title.trim() || null
       changed(known(id))
     },
+    clear: (id) => known(id).clear(),
     async close(id) {
       const terminal = known(id)
       await terminal.close()
@@ -149,19 +172,15 @@ function clamp(value: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, Math.trunc(value)))
 }
 
-/** As the platform's own terminal would start it (X-802). */
-async function personsShell(env: Env): Promise<Profile> {
-  if (process.platform === 'win32') return { program: (await findShell(env)).file, args: [] }
-  const program = env['SHELL'] || userInfo().shell || '/bin/sh'
-  return { program, args: process.platform === 'darwin' ? ['-l'] : [] }
-}
-
 type TerminalOptions = {
   id: string
   workspace: string
   cols: number
   rows: number
-  shell: Profile
+  profile: TerminalProfile
+  args: string[]
+  /** What its shell marks commands with; null: it does not. */
+  secret: string | null
   Feed: typeof ScreenFeed
   scrollback: number
   changed(terminal: HostTerminal): void
@@ -180,14 +199,18 @@ class HostTerminal {
   #state: TerminalState['state'] = 'running'
   #exit: { exitCode: number | null; signal: string | null } = { exitCode: null, signal: null }
   #program: string | null = null
+  #folder: string
   #active = true
   #closing = false
 
   constructor(options: TerminalOptions) {
     this.id = options.id
     this.#options = options
+    this.#folder = options.workspace
+    const { secret } = options
     this.#feed = new options.Feed({
       ...options,
+      marks: secret === null ? undefined : { secret, folder: (path) => this.#isIn(path) },
       answer: (data) => this.#process?.write(data),
       holdBack: (held) => (held ? this.#process?.pause() : this.#process?.resume()),
     })
@@ -198,11 +221,14 @@ class HostTerminal {
   }
 
   get state(): TerminalState {
-    const { workspace, shell } = this.#options
+    const { workspace, profile } = this.#options
     return {
       id: this.id,
-      title: this.name ?? this.#program ?? basename(shell.program),
+      title: this.name ?? this.#program ?? profile.name,
       workspace,
+      folder: this.#folder,
+      profile: profile.name,
+      program: profile.program,
       state: this.#state,
       exitCode: this.#exit.exitCode,
       busy: this.#program !== null,
@@ -216,12 +242,12 @@ class HostTerminal {
   }
 
   async start(env: Env, ledger: ProcessLedger | undefined): Promise<void> {
-    const { shell, workspace, cols, rows } = this.#options
+    const { profile, args, workspace, cols, rows } = this.#options
     const began = performance.now()
     try {
       this.#process = await startProcess({
-        file: shell.program,
-        args: shell.args,
+        file: profile.program,
+        args,
         cwd: workspace,
         env,
         pty: { cols, rows },
@@ -238,6 +264,12 @@ class HostTerminal {
       const failed = exitCode !== 0 && !this.#closing && performance.now() - began < failedWithinMs
       this.#ended(failed ? 'failed' : 'exited')
     })
+  }
+
+  #isIn(folder: string): void {
+    if (folder === this.#folder) return
+    this.#folder = folder
+    this.#options.changed(this)
   }
 
   #ended(state: 'exited' | 'failed'): void {
@@ -259,6 +291,10 @@ class HostTerminal {
 
   frames(after: number | undefined, signal: AbortSignal): AsyncIterable<TerminalFrame> {
     return this.#feed.frames(after, signal)
+  }
+
+  clear(): Promise<void> {
+    return this.#feed.clear()
   }
 
   // --- the person ---

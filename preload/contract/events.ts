@@ -201,6 +201,11 @@ export const TerminalState = z.object({
   id: Id,
   title: z.string(),
   workspace: z.string(),
+  /** Where its shell is now, as far as that tells; else the workspace. */
+  folder: z.string(),
+  /** Name of the profile it was opened with. */
+  profile: z.string(),
+  program: z.string(),
   state: z.enum(['running', 'exited', 'failed']),
   exitCode: z.number().int().nullable(),
   busy: z.boolean(),

@@ -5,12 +5,13 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
+import { PlacedCommands } from './command-marks.ts'
 import { SessionEvent, TerminalState, WorkbenchEvent, Workspace } from './events.ts'
 import { BlobHash, Id, RequestId } from './ids.ts'
 import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
 import { editedBytesMax, listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
 import { ApprovalMode, Entry, FollowUp, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
-import { Settings } from './settings.ts'
+import { Settings, TerminalProfile } from './settings.ts'
 import { Update } from './update.ts'
 
 /** Every refusal is this one typed error; `data` is the body people and scripts read. */
@@ -133,7 +134,15 @@ export const FileBody = z.object({
 export type FileBody = z.infer<typeof FileBody>
 
 export const TerminalFrame = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('snapshot'), offset: z.number(), data: z.string(), cols: z.number(), rows: z.number() }),
+  z.object({
+    type: z.literal('snapshot'),
+    offset: z.number(),
+    data: z.string(),
+    cols: z.number(),
+    rows: z.number(),
+    /** Where the shell does not mark its commands: absent. */
+    commands: PlacedCommands.optional(),
+  }),
   z.object({ type: z.literal('data'), offset: z.number(), data: z.string() }),
   z.object({
     type: z.literal('exit'),
@@ -577,6 +586,8 @@ export const contract = {
   },
   terminals: {
     list: route.output(z.array(TerminalState)),
+    /** What a terminal can be opened with: the default first, then the person's profiles and the shells installed. */
+    profiles: route.input(z.object({ workspace: Path })).output(z.array(TerminalProfile)),
     open: route
       .input(
         z.object({
@@ -584,6 +595,8 @@ export const contract = {
           workspace: Path,
           cols: z.number().int().min(2).max(1_000),
           rows: z.number().int().min(1).max(1_000),
+          /** Name of a profile; without one, the default. */
+          profile: z.string().max(40).optional(),
         }),
       )
       .output(TerminalState),
@@ -595,6 +608,8 @@ export const contract = {
       .input(z.object({ id: Id, cols: z.number().int().min(2).max(1_000), rows: z.number().int().min(1).max(1_000) }))
       .output(done),
     rename: route.input(z.object({ ...act, id: Id, title: z.string().max(100) })).output(done),
+    /** Forgets scrollback and screen but for the cursor's row. */
+    clear: route.input(z.object({ ...act, id: Id })).output(done),
     /** Ends the process tree; the tab goes once its exit is seen. */
     close: route.input(z.object({ ...act, id: Id })).output(done),
   },

@@ -2,6 +2,19 @@
 import { z } from 'zod'
 import { ApprovalMode } from './session.ts'
 
+export const profileIcons = ['terminal', 'box', 'cloud', 'database', 'flask', 'server', 'wrench'] as const
+
+/** A way to start a terminal. */
+export const TerminalProfile = z.object({
+  name: z.string().trim().min(1).max(40),
+  /** A path, or a name that is looked for on PATH. */
+  program: z.string().trim().min(1).max(1_000),
+  args: z.array(z.string().max(4_096)).max(50),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().max(32_768)),
+  icon: z.enum(profileIcons),
+})
+export type TerminalProfile = z.infer<typeof TerminalProfile>
+
 export const Settings = z.object({
   model: z.string().nullable(),
   effort: z.string().nullable(),
@@ -25,6 +38,15 @@ export const Settings = z.object({
   'tools.parallel': z.boolean(),
   'terminal.scrollback': z.number().int().min(100).max(50_000),
   'terminal.clipboardWrite': z.boolean(),
+  /** Pixels at 100 % zoom. */
+  'terminal.fontSize': z.number().min(6).max(40),
+  /** Shells mark prompts, commands and output; for terminals opened from now on. */
+  'terminal.shellIntegration': z.boolean(),
+  /** New output is offered as text to a screen reader. */
+  'terminal.screenReader': z.boolean(),
+  'terminal.profiles': z.array(TerminalProfile).max(20),
+  /** Name of the profile new terminals start with; null: the person's own shell. */
+  'terminal.profile': z.string().max(40).nullable(),
   'notifications.enabled': z.boolean(),
   'notifications.preview': z.boolean(),
   'app.lastWindow': z.enum(['auto', 'quit', 'stay']),
@@ -60,6 +82,11 @@ export const defaultSettings: Settings = {
   'tools.parallel': true,
   'terminal.scrollback': 5_000,
   'terminal.clipboardWrite': false,
+  'terminal.fontSize': 12.5,
+  'terminal.shellIntegration': true,
+  'terminal.screenReader': false,
+  'terminal.profiles': [],
+  'terminal.profile': null,
   'notifications.enabled': true,
   'notifications.preview': false,
   'app.lastWindow': 'auto',

@@ -5,7 +5,16 @@
 import { z } from 'zod'
 import { Id } from './ids.ts'
 
-export const settingsPages = ['general', 'appearance', 'models', 'approvals', 'keys', 'storage', 'about'] as const
+export const settingsPages = [
+  'general',
+  'appearance',
+  'models',
+  'approvals',
+  'terminal',
+  'keys',
+  'storage',
+  'about',
+] as const
 const Folder = z
   .string()
   .min(1)

@@ -9,7 +9,12 @@ interface CommandTargets {
     paste(): void
     clear(): void
     selectAll(): void
+    /** Its shell marks commands, and some were run. */
+    marked(): boolean
+    jump(direction: 1 | -1): void
+    copyOutput(): void
     send(): void
+    sendOutput(): void
     rename(): void
     close(): void
   }

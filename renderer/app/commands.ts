@@ -59,6 +59,8 @@ const listed = () =>
 const running = () => (entry()?.runningSince ? (true as const) : 'No turn is running.')
 const connected = () => useWorkbench.getState().link === 'connected' || 'Lathe is reconnecting.'
 const inTerminal = () => commandTarget('terminal') !== undefined || 'No terminal is shown.'
+const marked = () =>
+  commandTarget('terminal')?.marked() ? (true as const) : 'This terminal’s shell does not mark its commands.'
 const changesShown = () => commandTarget('changes') !== undefined || 'The Changes tab is not shown.'
 
 /** Runs with the current session's id; nothing without one. */
@@ -106,6 +108,12 @@ function zoomBy(step: number): void {
   const { settings } = useWorkbench.getState()
   const zoom = step === 0 ? 100 : Math.min(300, Math.max(50, settings['app.zoom'] + step))
   void attempt('Could not change the zoom', () => changeSettings({ 'app.zoom': zoom }))
+}
+
+function typeBy(step: number): void {
+  const { settings } = useWorkbench.getState()
+  const size = Math.min(40, Math.max(6, settings['terminal.fontSize'] + step))
+  void attempt('Could not change the size', () => changeSettings({ 'terminal.fontSize': size }))
 }
 
 function setTheme(theme: 'system' | 'light' | 'dark' | 'contrast') {
@@ -471,11 +479,57 @@ export const commands: readonly Command[] = [
     run: () => commandTarget('terminal')?.selectAll(),
   },
   {
+    id: 'terminal.previousCommand',
+    title: 'Previous command in terminal',
+    category: 'Terminal',
+    keys: 'Mod+ArrowUp',
+    inTerminal: true,
+    when: marked,
+    run: () => commandTarget('terminal')?.jump(-1),
+  },
+  {
+    id: 'terminal.nextCommand',
+    title: 'Next command in terminal',
+    category: 'Terminal',
+    keys: 'Mod+ArrowDown',
+    inTerminal: true,
+    when: marked,
+    run: () => commandTarget('terminal')?.jump(1),
+  },
+  {
+    id: 'terminal.copyOutput',
+    title: 'Copy output of the last command',
+    category: 'Terminal',
+    when: marked,
+    run: () => commandTarget('terminal')?.copyOutput(),
+  },
+  {
     id: 'terminal.send',
     title: 'Send terminal selection to the agent',
     category: 'Terminal',
-    when: inTerminal,
+    when: () => (inSession() === true ? inTerminal() : inSession()),
     run: () => commandTarget('terminal')?.send(),
+  },
+  {
+    id: 'terminal.sendOutput',
+    title: 'Send last command to the agent',
+    category: 'Terminal',
+    when: () => (inSession() === true ? marked() : inSession()),
+    run: () => commandTarget('terminal')?.sendOutput(),
+  },
+  {
+    id: 'terminal.larger',
+    title: 'Larger terminal text',
+    category: 'Terminal',
+    keys: 'Mod+Alt+=',
+    run: () => typeBy(1),
+  },
+  {
+    id: 'terminal.smaller',
+    title: 'Smaller terminal text',
+    category: 'Terminal',
+    keys: 'Mod+Alt+-',
+    run: () => typeBy(-1),
   },
   {
     id: 'terminal.clear',

@@ -42,7 +42,8 @@ export type ComposerStore = {
   /** Puts text in from outside, caret at its end. */
   place(text: string, more?: Partial<ComposerState>): void
   addFiles(files: readonly File[]): void
-  addPaste(text: string): void
+  /** Text as a chip, which can be turned back into text; `name` where it was not pasted. */
+  addPaste(text: string, name?: string): void
   removeChip(id: string): void
   /** Turns a pasted text's chip back into text. */
   inlinePaste(id: string): void
@@ -201,8 +202,8 @@ export function createComposer(
     addFiles(files) {
       for (const file of files) add(file, file.name || 'image', null)
     },
-    addPaste(text) {
-      add(new Blob([text], { type: 'text/plain' }), `${pastedName(text)}.txt`, text)
+    addPaste(text, name = pastedName(text)) {
+      add(new Blob([text], { type: 'text/plain' }), `${name}.txt`, text)
     },
     removeChip(id) {
       uploads.get(id)?.abort()

@@ -18,6 +18,13 @@ const Preferences = z.object({
   'panes.listWidth': z.number().min(160).max(800).catch(264),
   'panes.inspectorWidth': z.number().min(200).max(2_000).catch(440),
   'panes.terminalHeight': z.number().min(80).max(2_000).catch(260),
+  /** Ids of terminals as their tabs were put, those in pairs that stand side by side, and the one in front. */
+  'terminal.order': z.array(z.string()).max(100).catch([]),
+  'terminal.pairs': z
+    .array(z.tuple([z.string(), z.string()]))
+    .max(50)
+    .catch([]),
+  'terminal.front': z.string().nullable().catch(null),
   'inspector.tab': z.enum(inspectorTabs).catch('changes'),
   'list.collapsed': z.array(z.string()).catch([]),
   'list.grouping': z.enum(['workspace', 'time']).catch('workspace'),

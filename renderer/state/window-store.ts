@@ -51,8 +51,6 @@ interface WindowState {
   file: ShownFile | null
   /** The session whose title is being edited, and where. */
   renaming: { sessionId: string; place: 'list' | 'title' } | null
-  /** The terminal whose tab is in front. */
-  terminalId: string | null
   width: number
 }
 
@@ -64,7 +62,6 @@ export const useWindow = create<WindowState>()(() => ({
   overlay: null,
   file: null,
   renaming: null,
-  terminalId: null,
   width: typeof innerWidth === 'number' ? innerWidth : 1_200,
 }))
 const { getState, setState } = useWindow

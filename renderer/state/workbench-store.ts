@@ -89,7 +89,7 @@ export function applyWorkbenchEvent(event: WorkbenchEvent): void {
       const others = state.terminals.filter(({ id }) => id !== (terminal?.id ?? removed))
       if (!terminal) return setState({ terminals: others })
       // In the order they were opened, which is the order of their ids.
-      return setState({ terminals: [...others, terminal].sort((a, b) => (a.id < b.id ? -1 : 1)) })
+      return setState({ terminals: [...others, terminal].sort(byAge) })
     }
     case 'models.changed':
       void loadProviders()
@@ -127,7 +127,7 @@ async function loadLists(from: Client): Promise<void> {
     put(from.host.update(), (update) => setState({ update })),
     put(from.settings.get(), (settings) => setState({ settings })),
     put(from.approvals.rules(), (rules) => setState({ rules })),
-    put(from.terminals.list(), (list) => setState({ terminals: list.sort((a, b) => (a.id < b.id ? -1 : 1)) })),
+    put(from.terminals.list(), (list) => setState({ terminals: list.sort(byAge) })),
     loadProviders(),
     loadEntries(from, false),
     ...(getState().archivedLoaded ? [loadEntries(from, true)] : []),
@@ -267,4 +267,8 @@ export function callingCount(entries: Iterable<Entry>): number {
   let count = 0
   for (const entry of entries) if (entry.archivedAt === null && calling.has(entry.indicator)) count += 1
   return count
+}
+
+function byAge(a: TerminalState, b: TerminalState): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
 }

@@ -3,7 +3,8 @@ import { create } from 'zustand'
 import type { ExecSession } from '../../preload/contract/session.ts'
 import { attempt } from '../app/attempt.ts'
 import { act, client } from '../state/link.ts'
-import { showPane, useWindow } from '../state/window-store.ts'
+import { prefer } from '../state/preferences.ts'
+import { showPane } from '../state/window-store.ts'
 
 export interface ExecTab {
   /** What its screen is attached to by. */
@@ -23,7 +24,7 @@ export function showExec(sessionId: string, { id: execId, preview, folder }: Exe
       ? tabs
       : [...tabs, { id, sessionId, execId, title: `${execId} ${preview}`, workspace: folder }],
   }))
-  useWindow.setState({ terminalId: id })
+  prefer({ 'terminal.front': id })
   showPane('terminal', true)
 }
 

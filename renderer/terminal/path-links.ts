@@ -31,3 +31,14 @@ export function pathPlaces(text: string): PathPlace[] {
   }
   return found
 }
+
+/** A path as a program means it that runs in `folder`; `..` beyond the root is left as it is. */
+export function fromFolder(folder: string, path: string): string {
+  if (path.startsWith('/')) return path
+  const parts = folder.split('/')
+  for (const part of path.split('/')) {
+    if (part === '..' && parts.length > 1) parts.pop()
+    else if (part !== '.') parts.push(part)
+  }
+  return parts.join('/')
+}

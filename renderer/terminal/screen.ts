@@ -11,18 +11,25 @@ import { client } from '../state/link.ts'
 import { openFile, openLink } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { inWorkspace } from '../files/file-tree.ts'
-import { pathPlaces } from './path-links.ts'
+import { fromFolder, pathPlaces } from './path-links.ts'
+import { ScreenCommands } from './screen-commands.ts'
+import { speakOutput } from './spoken-output.ts'
 
 export interface Screen {
   term: Terminal
   search: SearchAddon
+  commands: ScreenCommands
   /** Fits the grid to its element; answers its size, or null while there is none. */
   fit(): { cols: number; rows: number } | null
-  setZoom(zoom: number): void
+  /** Pixels. */
+  setType(px: number): void
+  /** Whether its rows are there as text for a screen reader. */
+  offerText(offered: boolean): void
+  /** Forgets all rows but the cursor's, here and in the host. */
+  clear(): void
   dispose(): void
 }
 
-const typePx = 12.5
 /** Text a program may put on the clipboard, in base64 characters. */
 const clipboardMax = 1024 * 1024
 
@@ -35,18 +42,28 @@ function openTarget(workspace: string, url: string): void {
   if (path.startsWith(`${workspace}/`)) openFile(workspace, inWorkspace(workspace, path))
 }
 
-/** `onLink` hears what the pointer is over, so that the true target can be shown (Z-191). */
+type ScreenOptions = {
+  workspace: string
+  /** Where its shell is: what paths in its output are relative to. */
+  folder(): string
+  /** Pixels. */
+  typePx: number
+  /** Hears what the pointer is over, so that the true target can be shown (Z-191). */
+  onLink(target: string | null): void
+  cleared(): void
+  /** New output for a screen reader. */
+  say(text: string): void
+}
+
 export function createScreen(
   element: HTMLElement,
-  workspace: string,
-  zoom: number,
-  onLink: (target: string | null) => void,
+  { workspace, folder, typePx, onLink, cleared, say }: ScreenOptions,
 ): Screen {
   const { settings } = useWorkbench.getState()
   const term = new Terminal({
     allowProposedApi: true,
     fontFamily: fontStack('mono'),
-    fontSize: typePx * zoom,
+    fontSize: typePx,
     lineHeight: 1.25,
     cursorBlink: true,
     cursorInactiveStyle: 'outline',
@@ -72,25 +89,41 @@ export function createScreen(
   term.unicode.activeVersion = '11'
   guardSequences(term)
   term.registerLinkProvider({
-    provideLinks: (row, answer) => void fileLinks(term, workspace, row, onLink).then(answer, () => answer(undefined)),
+    provideLinks: (row, answer) =>
+      void fileLinks(term, { workspace, folder: folder(), row, onLink }).then(answer, () => answer(undefined)),
   })
+  const commands = new ScreenCommands(term)
   term.open(element)
   drawWithGpu(term)
+  let speaking: { dispose(): void } | undefined
   const unfollow = onThemeChange(() => (term.options.theme = terminalTheme()))
   return {
     term,
     search,
+    commands,
     fit() {
       const size = fit.proposeDimensions()
       if (!size || !Number.isFinite(size.cols) || !Number.isFinite(size.rows)) return null
       fit.fit()
       return { cols: term.cols, rows: term.rows }
     },
-    setZoom(next) {
-      term.options.fontSize = typePx * next
+    setType(px) {
+      term.options.fontSize = px
+    },
+    offerText(offered) {
+      term.options.screenReaderMode = offered
+      // It would tell every row at once; `spoken-output.ts` tells, at a pace that can be followed.
+      element.querySelector('.live-region')?.setAttribute('aria-live', 'off')
+      speaking?.dispose()
+      speaking = offered ? speakOutput(term, say) : undefined
+    },
+    clear() {
+      term.clear()
+      cleared()
     },
     dispose() {
       unfollow()
+      speaking?.dispose()
       term.dispose()
     },
   }
@@ -164,14 +197,17 @@ function namesIn(workspace: string, folder: string): Promise<ReadonlySet<string>
 /** Files that a row names and that exist (X-811). */
 async function fileLinks(
   term: Terminal,
-  workspace: string,
-  row: number,
-  onLink: (target: string | null) => void,
+  {
+    workspace,
+    folder,
+    row,
+    onLink,
+  }: { workspace: string; folder: string; row: number; onLink: (target: string | null) => void },
 ): Promise<ILink[] | undefined> {
   const text = term.buffer.active.getLine(row - 1)?.translateToString(true) ?? ''
   const links: ILink[] = []
   for (const { path, from, to, ...at } of pathPlaces(text)) {
-    const inside = inWorkspace(workspace, path)
+    const inside = inWorkspace(workspace, fromFolder(folder, path))
     if (inside.startsWith('/') || inside.startsWith('../')) continue
     const cut = inside.lastIndexOf('/')
     const names = await namesIn(workspace, inside.slice(0, Math.max(0, cut)))
@@ -180,7 +216,8 @@ async function fileLinks(
       text: text.slice(from, to),
       range: { start: { x: from + 1, y: row }, end: { x: to, y: row } },
       activate: (event) => withModifier(event) && openFile(workspace, inside, at),
-      hover: () => onLink(at.line === undefined ? inside : `${inside}, line ${at.line}`),
+      hover: () =>
+        onLink([inside, at.line && `line ${at.line}`, at.column && `column ${at.column}`].filter(Boolean).join(', ')),
       leave: () => onLink(null),
     })
   }

@@ -2,24 +2,31 @@
 import { attempt } from '../app/attempt.ts'
 import { currentWorkspace } from '../sessions/session-actions.ts'
 import { act, client } from '../state/link.ts'
-import { ask, showPane, useWindow } from '../state/window-store.ts'
+import { prefer, preferences } from '../state/preferences.ts'
+import { ask, showPane } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 
 const firstSize = { cols: 80, rows: 24 }
 
-export async function openTerminal(workspace: string | null = currentWorkspace()): Promise<void> {
-  if (workspace !== null) await startTerminal(workspace)
+/** `profile` by its name; without one, the default. */
+export async function openTerminal(workspace: string | null = currentWorkspace(), profile?: string): Promise<void> {
+  if (workspace !== null) await startTerminal(workspace, profile)
 }
 
-/** Answers its id; null where it could not be opened. */
-export async function startTerminal(workspace: string): Promise<string | null> {
+/** In front, and where `layout` puts it. Answers its id; null where it could not be opened. */
+export async function startTerminal(
+  workspace: string,
+  profile?: string,
+  layout: (id: string) => Parameters<typeof prefer>[0] = () => ({}),
+): Promise<string | null> {
   showPane('terminal', true)
   const id = await attempt('Could not open a terminal', async () => {
-    const terminal = await client().terminals.open({ ...act(), workspace, ...firstSize })
+    const wanted = profile === undefined ? {} : { profile }
+    const terminal = await client().terminals.open({ ...act(), workspace, ...firstSize, ...wanted })
     useWorkbench.setState(({ terminals }) => ({
       terminals: [...terminals.filter(({ id }) => id !== terminal.id), terminal],
     }))
-    useWindow.setState({ terminalId: terminal.id })
+    prefer({ 'terminal.front': terminal.id, ...layout(terminal.id) })
     return terminal.id
   })
   return id ?? null
@@ -40,11 +47,19 @@ export async function closeTerminal(id: string): Promise<void> {
   await attempt('Could not close the terminal', () => client().terminals.close({ ...act(), id }))
 }
 
-/** Ends what is left of a terminal and opens another in its folder. */
-export async function restartTerminal(id: string): Promise<void> {
+/** Opens another terminal in the place of one that ended or could not start, with the same profile or another. */
+export async function restartTerminal(id: string, profile?: string): Promise<void> {
   const terminal = useWorkbench.getState().terminals.find((one) => one.id === id)
   if (!terminal) return
-  await openTerminal(terminal.workspace)
+  const opened = await startTerminal(terminal.workspace, profile ?? terminal.profile, (next) => {
+    const { 'terminal.order': order, 'terminal.pairs': pairs } = preferences()
+    const inPlace = (one: string) => (one === id ? next : one)
+    return {
+      'terminal.order': order.map(inPlace),
+      'terminal.pairs': pairs.map(([left, right]) => [inPlace(left), inPlace(right)]),
+    }
+  })
+  if (opened === null) return
   await attempt('Could not close the terminal', () => client().terminals.close({ ...act(), id }))
 }
 

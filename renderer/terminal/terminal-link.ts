@@ -1,13 +1,15 @@
 /** One terminal's way to the host: keys in order, output with credit, the size joined over 50 ms. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { TerminalFrame } from '../../preload/contract/routes.ts'
-import { client, failure, link } from '../state/link.ts'
+import { act, client, failure, link } from '../state/link.ts'
 import { pieces } from './paste.ts'
 
 export interface TerminalLink {
   /** Keys and pastes, delivered in the order they were given. */
   send(data: string): void
   resize(cols: number, rows: number): void
+  /** Forgets scrollback and screen in the host too, else they were back with the next snapshot. */
+  clear(): void
   close(): void
 }
 
@@ -75,6 +77,11 @@ export function attachTerminal(id: string, { frame, refused }: Handlers): Termin
           .terminals.resize({ id, cols: Math.max(2, Math.min(1_000, cols)), rows: Math.max(1, Math.min(500, rows)) })
           .catch(() => (size = ''))
       }, resizeJoinedMs)
+    },
+    clear() {
+      client()
+        .terminals.clear({ ...act(), id })
+        .catch((thrown: unknown) => ended.signal.aborted || refused(failure(thrown)))
     },
     close() {
       clearTimeout(sizing)

@@ -103,7 +103,8 @@ export function workbenchAnswers(
     },
     terminals: {
       list: async () => terminals.list(),
-      open: ({ workspace, cols, rows }) => terminals.open({ workspace, cols, rows }),
+      profiles: ({ workspace }) => terminals.profiles(workspace),
+      open: ({ workspace, cols, rows, profile }) => terminals.open({ workspace, cols, rows, profile }),
       // An exec session is looked at, and typed into, as a terminal is.
       attach: ({ id, after }, client) => {
         const signal = client.signal ?? never()
@@ -125,6 +126,11 @@ export function workbenchAnswers(
         return ok
       },
       rename: async ({ id, title }) => (terminals.rename(id, title), ok),
+      clear: async ({ id }) => {
+        const session = exec.atScreen(id)
+        await (session ? session.clear() : terminals.clear(id))
+        return ok
+      },
       close: async ({ id }) => (await terminals.close(id), ok),
     },
   }

@@ -24,14 +24,6 @@ export function AppearancePage() {
         />
         <SwitchRow name="transcript.foldReasoning" label="Fold reasoning" />
       </Section>
-      <Section title="Terminal">
-        <NumberRow name="terminal.scrollback" label="Scrollback" least={100} most={50_000} step={100} unit="lines" />
-        <SwitchRow
-          name="terminal.clipboardWrite"
-          label="Programs may write to the clipboard"
-          detail="By the escape sequence OSC 52. Reading is never allowed."
-        />
-      </Section>
     </>
   )
 }

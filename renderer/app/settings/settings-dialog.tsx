@@ -1,5 +1,5 @@
 /** Dialog "Settings": pages on the left, each control acting at once. */
-import { Database, Info, Keyboard, Palette, Settings2, ShieldCheck, Sparkles, X } from 'lucide-react'
+import { Database, Info, Keyboard, Palette, Settings2, ShieldCheck, Sparkles, SquareTerminal, X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { ConnectModel } from '../../models/connect-model.tsx'
@@ -14,12 +14,14 @@ import { ApprovalsPage } from './approvals-page.tsx'
 import { GeneralPage } from './general-page.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { StoragePage } from './storage-page.tsx'
+import { TerminalPage } from './terminal-page.tsx'
 
 const pages: Record<SettingsPage, { label: string; icon: typeof Info; View: () => ReactNode }> = {
   general: { label: 'General', icon: Settings2, View: GeneralPage },
   appearance: { label: 'Appearance', icon: Palette, View: AppearancePage },
   models: { label: 'Models', icon: Sparkles, View: ConnectModel },
   approvals: { label: 'Approvals', icon: ShieldCheck, View: ApprovalsPage },
+  terminal: { label: 'Terminal', icon: SquareTerminal, View: TerminalPage },
   keys: { label: 'Keys', icon: Keyboard, View: KeysPage },
   storage: { label: 'Storage', icon: Database, View: StoragePage },
   about: { label: 'About', icon: Info, View: AboutPage },
