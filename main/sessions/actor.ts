@@ -435,6 +435,7 @@ export class SessionActor {
       handle.end()
       this.handles.delete(turnId)
     }
+    if (failure.reason === 'not_owner') return this.yieldToOwner(batch, failure)
     const kept = batch.filter(({ input }) => isKept(input))
     for (const { input, reject } of batch) if (!isKept(input)) reject(failure)
     if (kept.length === 0) {
@@ -459,6 +460,18 @@ export class SessionActor {
     this.mailbox.unshift(...kept)
     this.due = true
     if (this.failures >= savesTried) this.giveUp(failure)
+  }
+
+  /**
+   * Another process owns the data folder: nothing of this session is decided here any more, and no request is sent for it
+   * (T-17). What ran is that process's to settle, as found (T-182).
+   */
+  private yieldToOwner(batch: Letter[], failure: LatheError): void {
+    this.state = { ...this.state, turn: null, readOnly: failure.message }
+    for (const handle of this.handles.values()) handle.end()
+    this.handles.clear()
+    for (const { reject } of [...batch, ...this.takeMailbox()]) reject(failure)
+    this.failingSince = null
   }
 
   private async wait(ms: number): Promise<void> {

@@ -246,6 +246,7 @@ export class Sessions {
         text,
         attachments: named,
         ...chosen,
+        ...(submission.model === undefined ? {} : { asked: chosen.model }),
         source: 'person',
         attendance,
       }

@@ -33,6 +33,8 @@ export type TestWorkbench = {
   sessions: Sessions
   /** As they are now; a test may change them. */
   settings: Settings
+  /** Changes the settings of provider `lab` from now on, as an edit of the configuration does. */
+  configure(lab: Record<string, unknown>): void
   tools: HeldTools
   log: { level: string; message: string; fields: Record<string, unknown> }[]
   /** An unsent session in the workspace. */
@@ -53,6 +55,10 @@ export type TestWorkbenchOptions = {
   faults?: Faults
   /** Goes over the settings of provider `lab`. */
   lab?: Record<string, unknown>
+  /** Where keys are read from. */
+  env?: NodeJS.ProcessEnv
+  /** Goes over the real models. */
+  models?: (real: ReturnType<typeof createModels>) => Partial<ReturnType<typeof createModels>>
   /** Goes over the real storage. */
   storage?: (real: Storage) => Partial<Storage>
   /** Awaited while a turn is prepared. */
@@ -65,12 +71,17 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   const { home, faults } = options
   const workspace = join(home, 'workspace')
   await mkdir(workspace, { recursive: true })
-  const real = await openStorage({ home, ...(faults ? { faults } : {}) })
-  const storage: Storage = { ...real, ...options.storage?.(real) }
+  const stored = await openStorage({ home, ...(faults ? { faults } : {}) })
+  const storage: Storage = { ...stored, ...options.storage?.(stored) }
   const settings: Settings = { ...defaultSettings, 'titles.auto': false }
-  const lab = { kind: 'openai-compatible', baseUrl: options.baseUrl, models: ['scripted'], ...options.lab }
-  const config = readProvidersConfig({ providers: { lab }, model: 'lab/scripted' })
-  const models = createModels({ config: () => config, secret: async () => null, env: {}, random: () => 1 })
+  const configOf = (more: Record<string, unknown> = {}) => {
+    const lab = { kind: 'openai-compatible', baseUrl: options.baseUrl, models: ['scripted'], ...more }
+    return readProvidersConfig({ providers: { lab }, model: 'lab/scripted' })
+  }
+  let config = configOf(options.lab)
+  const env = options.env ?? {}
+  const real = createModels({ config: () => config, secret: async () => null, env, random: () => 1 })
+  const models = { ...real, ...options.models?.(real) }
   const log: TestWorkbench['log'] = []
   const tools = new HeldTools()
   const slots = new Slots(() => settings['turns.maxConcurrent'])
@@ -123,6 +134,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     storage,
     sessions,
     settings,
+    configure: (lab) => (config = configOf(lab)),
     tools,
     log,
     create: () => sessions.create({ workspace }),

@@ -1,6 +1,7 @@
 /** Runs the worker of an admitted turn: slot, model, context, then the step loop; every report goes to the session's actor. */
 import { errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
+import type { SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { limitImages, neededBodies, projectItems, type Bodies } from '../agent/context.ts'
 import { runTurn } from '../agent/run-turn.ts'
@@ -37,6 +38,8 @@ const headBytes = 4_100
 /** Never throws: whatever goes wrong, preparation included, ends the turn, and the session stays usable (T-6). */
 export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, ports: RunnerPorts): Promise<void> {
   const port = portOf(actor, handle, ports.now)
+  // As it was admitted: what is chosen while it waits for its place is for the next turn (T-18).
+  const { view } = actor.peek()
   try {
     await port.report({ type: 'preparing' })
     // Turns that nobody waits for were counted before they were admitted (A-94); neither kind waits for the other (T-21).
@@ -47,7 +50,7 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
       // A call that is deaf to its signal keeps no other turn waiting: the place is free once this one has settled.
       void handle.ended.then(release)
     }
-    await prepareAndRun(actor, port, ports)
+    await prepareAndRun(view, port, ports)
   } catch (error) {
     // What is thrown after the abort is no failure of the turn (T-109).
     if (!port.signal.aborted) await port.report({ type: 'failed', error: errorBody(error) })
@@ -55,9 +58,8 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
   await port.report({ type: 'unwound' })
 }
 
-async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerPorts): Promise<void> {
+async function prepareAndRun(view: SessionView, port: TurnPort, ports: RunnerPorts): Promise<void> {
   const settings = ports.settings()
-  const { view } = actor.peek()
   const row = view.turns.find((turn) => turn.id === port.turnId)
   if (!row) throw new Error(`Turn ${port.turnId} has no row.`)
   const models = ports.models.forTurn()
@@ -66,7 +68,7 @@ async function prepareAndRun(actor: SessionActor, port: TurnPort, ports: RunnerP
   const prepare = async () => {
     const [model, stored, shell] = await Promise.all([
       models.describe(row.model, port.signal),
-      ports.storage.contextItems(actor.id),
+      ports.storage.contextItems(port.sessionId),
       ports.shellName(),
     ])
     const [system, bodies] = await Promise.all([

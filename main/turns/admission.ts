@@ -41,7 +41,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
     const followUp = addFollowUp(decision, {
       text: message.text,
       attachments: message.attachments,
-      model: message.model,
+      ...(message.asked === undefined ? {} : { model: message.asked }),
       ignoresPause: true,
     })
     stop(decision, { turnId: current.id, reason: 'yielded' })
@@ -51,7 +51,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
     const followUp = addFollowUp(decision, {
       text: message.text,
       attachments: message.attachments,
-      model: message.model,
+      ...(message.asked === undefined ? {} : { model: message.asked }),
     })
     return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
   }

@@ -23,6 +23,8 @@ export type Message = {
   prompt?: string
   attachments: Attachment[]
   model: string
+  /** The model the person named for this message; one that waits in the queue is else answered by the session's (T-18). */
+  asked?: string
   /** The session's choice that is no longer configured, in whose place `model` answers (M-25). */
   replaced?: string
   source: TurnSource
