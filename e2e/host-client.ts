@@ -8,12 +8,12 @@ import { attach } from '../main/transport/local-socket.ts'
 import { remoteHandlers } from '../main/transport/remote.ts'
 
 export class HostClient {
-  readonly #handlers: Handlers
+  readonly handlers: Handlers
+  readonly who: ClientContext = { clientId: newId(), kind: 'cli', attendance: 'attended' }
   readonly #close: () => void
-  readonly #who: ClientContext = { clientId: newId(), kind: 'cli', attendance: 'attended' }
 
   private constructor(handlers: Handlers, close: () => void) {
-    this.#handlers = handlers
+    this.handlers = handlers
     this.#close = close
   }
 
@@ -25,16 +25,21 @@ export class HostClient {
   }
 
   open(sessionId: string): Promise<SessionView> {
-    return this.#handlers.session.open({ sessionId }, this.#who)
+    return this.handlers.session.open({ sessionId }, this.who)
+  }
+
+  /** Events as they come, until the host goes. */
+  events(sessionId: string, after: number, journalId: string): AsyncIterable<SessionEvent> {
+    return this.handlers.session.events({ sessionId, after, journalId, stream: newId() }, this.who)
   }
 
   /** The journal from its first event to the one `view` is true at. */
   async journal(view: SessionView): Promise<SessionEvent[]> {
     const done = new AbortController()
     const { id: sessionId, lastSeq } = view.header
-    const stream = this.#handlers.session.events(
+    const stream = this.handlers.session.events(
       { sessionId, after: 0, journalId: view.journalId, stream: newId() },
-      { ...this.#who, signal: done.signal },
+      { ...this.who, signal: done.signal },
     )
     const events: SessionEvent[] = []
     for await (const event of stream) {

@@ -11,20 +11,12 @@ import type { SessionView } from '../preload/contract/session.ts'
 import { HostClient } from './host-client.ts'
 import { Lab, readRun, type LatheProcess } from './lab.ts'
 import { faults, mending, planned, task } from './mending.ts'
+import { randoms } from './randoms.ts'
 
 const kills = Number(process.env['LATHE_KILLS'] ?? 12)
 const seed = Number(process.env['LATHE_KILL_SEED'] ?? Date.now() % 100_000)
 /** A pause between two words: the turn lasts long enough to be hit anywhere. */
 const everyMs = 15
-
-/** Numbers from 0 to 1 that a seed repeats. */
-function randoms(from: number): () => number {
-  let state = from
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296
-    return state / 4_294_967_296
-  }
-}
 
 /** What was printed before the kill: each line is an event that was durable. */
 function printed(stdout: string): StoredEvent[] {

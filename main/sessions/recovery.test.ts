@@ -130,6 +130,31 @@ describe('T-182 T-183 TA-32 killed at any step, the session tells what became of
 })
 
 describe('after it', () => {
+  test('T-3 T-125 a Stop that was accepted before the kill stays one: stopped, nothing to continue, what it gave back in the draft', async () => {
+    const call = { emit: [{ call: { name: 'hold_deaf', args: { name: 'deaf' } } }] }
+    const first = await scene.workbench([call])
+    const actor = first.create()
+    const window = await first.follow(actor)
+    const turnId = await first.start(actor, 'do it')
+    await first.tools.running('deaf')
+    for (const text of ['one', 'two']) await first.submit(actor, text, { whenBusy: 'steer' })
+    await first.submit(actor, 'later', { whenBusy: 'queue' })
+    await first.storage.setDraft(actor.id, { text: 'typed meanwhile', attachments: [], revision: 4 })
+    expect(await actor.command({ type: 'stop', turnId, reason: 'person' })).toMatchObject({ stopped: true })
+    expect(window.view.turns.at(-1)?.outcome).toBeNull()
+
+    const second = await scene.restarted(first, [], true)
+    const { header, turns, items } = await second.sessions.open(actor.id)
+    expect(turns).toMatchObject([{ outcome: 'stopped', reason: 'person' }])
+    expect(items.find((item) => item.kind === 'tool')).toMatchObject({ state: 'unknown' })
+    expect(header).toMatchObject({
+      recovery: null,
+      automaticHeld: { by: 'stop' },
+      queue: { paused: 'stop', followUps: [{ text: 'later' }] },
+    })
+    expect(await second.storage.draft(actor.id)).toMatchObject({ text: 'one\n\ntwo\n\ntyped meanwhile', revision: 5 })
+  })
+
   test('T-188 T-194 T-195 TA-33 Continue clicked twice is one turn; killed again it asks again; a message instead resolves it', async () => {
     const { bench: first, id } = await killedAt('text', [
       { emit: [{ text: 'Only half', everyMs: 20 }, { hang: true }] },

@@ -18,6 +18,7 @@ export function writeOf(state: SessionState, decisions: readonly Decision[], ent
     else if (event.type === 'changes.changed') changed.add(event.about)
   }
   const clearsDraft = decisions.some((decision) => decision.clearDraft)
+  const givenBack = decisions.flatMap((decision) => decision.givenBack)
   const rules = decisions.flatMap((decision) => decision.rules)
   return {
     sessionId: view.header.id,
@@ -32,6 +33,14 @@ export function writeOf(state: SessionState, decisions: readonly Decision[], ent
     changes: [...changed].map((turnId) => ({ turnId, files: view.changes.filter((file) => file.turnId === turnId) })),
     requests: decisions.flatMap((decision) => decision.requests),
     ...(clearsDraft ? { clearDraft: true } : {}),
+    ...(givenBack.length > 0
+      ? {
+          givenBack: {
+            text: givenBack.map((steer) => steer.text).join('\n\n'),
+            attachments: givenBack.flatMap((steer) => steer.attachments),
+          },
+        }
+      : {}),
     ...(rules.length > 0 ? { rules } : {}),
   }
 }

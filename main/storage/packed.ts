@@ -5,6 +5,7 @@
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
+import type { Draft } from '../../preload/contract/routes.ts'
 import type { PackedRewind } from './rewound.ts'
 import { isSearchable } from './search-kinds.ts'
 import type { SessionCopy, SessionWrite } from './storage.ts'
@@ -35,6 +36,7 @@ export type PackedWrite = {
   changes: { turnId: string; files: { id: string; body: string }[] }[]
   requests: { requestId: string; fingerprint: string; reply: string }[]
   clearDraft: boolean
+  givenBack: Pick<Draft, 'text' | 'attachments'> | null
   rules: { id: string; body: string }[]
   rewinds: PackedRewind[]
   copy: SessionCopy | null
@@ -96,6 +98,7 @@ export function packWrite(write: SessionWrite): PackedWrite {
       reply: JSON.stringify(reply ?? null),
     })),
     clearDraft: write.clearDraft ?? false,
+    givenBack: write.givenBack ?? null,
     rewinds: write.events.flatMap(packRewind),
     copy: write.copy ?? null,
     rules: (write.rules ?? []).map((rule) => ({ id: rule.id, body: JSON.stringify(rule) })),

@@ -1,6 +1,7 @@
 /** What the worker writes. Each function runs inside a transaction of the worker's and stores all or nothing. */
 import type { Database } from 'better-sqlite3'
 import { openCopyWrites } from './copied.ts'
+import type { Draft } from '../../preload/contract/routes.ts'
 import type { PackedWrite } from './packed.ts'
 import { Refusal } from './refusal.ts'
 import { openRewindWrites } from './rewound.ts'
@@ -38,6 +39,17 @@ export function openWrites(db: Database) {
       if (item.searchable) marks.add(sessionId, item.id)
       else if (item.visible === 0) marks.forgetItem(sessionId, item.id)
     }
+  }
+
+  function giveBack(sessionId: string, { text, attachments }: Pick<Draft, 'text' | 'attachments'>): void {
+    const stored = sql<{ body: string }>('SELECT body FROM drafts WHERE session_id = ?').get(sessionId)
+    const now = stored ? (JSON.parse(stored.body) as Draft) : { text: '', attachments: [], revision: 0 }
+    const draft: Draft = {
+      text: [text, now.text].filter((part) => part.trim() !== '').join('\n\n'),
+      attachments: [...attachments, ...now.attachments],
+      revision: now.revision + 1,
+    }
+    sql('INSERT OR REPLACE INTO drafts (session_id, body) VALUES (?, ?)').run(sessionId, JSON.stringify(draft))
   }
 
   return {
@@ -127,6 +139,7 @@ export function openWrites(db: Database) {
       for (const rule of write.rules)
         sql('INSERT OR REPLACE INTO rules (id, body) VALUES (?, ?)').run(rule.id, rule.body)
       if (write.clearDraft) sql('DELETE FROM drafts WHERE session_id = ?').run(sessionId)
+      if (write.givenBack) giveBack(sessionId, write.givenBack)
       markForSearch(write, earlier)
       for (const each of write.rewinds) rewind(sessionId, each)
     },

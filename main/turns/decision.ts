@@ -5,7 +5,7 @@
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { EventDraft, StoredEvent } from '../../preload/contract/events.ts'
 import type { Item, ItemOf, ItemPatch, Rule } from '../../preload/contract/items.ts'
-import type { SessionHeader, SessionView, TurnStatus } from '../../preload/contract/session.ts'
+import type { SessionHeader, SessionView, Steer, TurnStatus } from '../../preload/contract/session.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { Effect, Environment, LiveTurn, SessionState } from './state.ts'
 
@@ -19,6 +19,8 @@ export class Decision {
   /** Items as they are to be stored: whole, also where the end of the turn shows them clipped. */
   readonly items = new Map<string, Item>()
   clearDraft = false
+  /** Messages that come back to the person: they stand before the draft in the same transaction (T-3). */
+  givenBack: Steer[] = []
 
   constructor(state: SessionState, environment: Environment) {
     this.state = state

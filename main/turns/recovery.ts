@@ -34,10 +34,20 @@ export function recover(
   } as const
   decision.change({ turn: { ...newTurn(row.id, row.startedAt, attendance), openItemId: streaming?.id ?? null } })
   const running = items.find((item) => item.kind === 'tool' && item.state === 'running')
+  // Their Stop was accepted: nothing is left to ask them.
+  if (wasStopped(decision, events)) return settle(decision, { outcome: 'stopped', reason: 'person' })
   if (fault) return interrupt(decision, fault)
   if (running?.kind === 'tool') return interrupt(decision, 'tool_state_unknown', { tool: running.title })
   if (hadAnswered(items, events)) return settle(decision, { outcome: 'completed', ending: 'answer' })
   interrupt(decision, continued(decision, row) ? 'loop_guard' : 'confirm')
+}
+
+/** The person stopped it and only the end was lost. */
+function wasStopped(decision: Decision, events: readonly StoredEvent[]): boolean {
+  const status = events.findLast((event) => event.type === 'turn.status')
+  return (
+    status?.type === 'turn.status' && status.status?.kind === 'stopping' && decision.header.automaticHeld?.by === 'stop'
+  )
 }
 
 /** The last step ended by itself with text, and nothing was said to the agent after it: only the settle was lost (T-185). */

@@ -128,9 +128,10 @@ export function takeSteers(decision: Decision): HandedSteer[] {
   return handed
 }
 
-/** A person's Stop gives every unread steer back to the composer (T-125). */
+/** A person's Stop gives every unread steer back to the composer, and to the draft for who does not hear of it (T-125). */
 export function withdrawAll(decision: Decision): Steer[] {
   const steers = pendingSteers(decision)
+  decision.givenBack.push(...steers)
   for (const steer of steers) {
     change(
       decision,
