@@ -1,6 +1,7 @@
 /** Text of Office files: an archive checked while it is inflated (F-403), and the words in its XML (F-406, F-407). Runs in a worker. */
 import { Unzip, UnzipInflate, UnzipPassThrough } from 'fflate'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { quoted, separator, type DocumentLine } from './document-lines.ts'
 
 const entriesMax = 10_000
 const totalBytesMax = 512 * 1024 * 1024
@@ -16,11 +17,11 @@ const wanted =
   /^(word\/document\.xml|xl\/(workbook\.xml|sharedStrings\.xml|_rels\/workbook\.xml\.rels|worksheets\/.+\.xml)|ppt\/(presentation\.xml|_rels\/presentation\.xml\.rels|slides\/[^/]+\.xml))$/
 
 /** Null where the archive is no Office file. Throws `document.unsafe`, `document.failed`. */
-export function officeText(bytes: Uint8Array): string | null {
+export function officeLines(bytes: Uint8Array): DocumentLine[] | null {
   const parts = unpack(bytes)
-  if (parts.has('word/document.xml')) return wordText(parts.get('word/document.xml')!)
-  if (parts.has('xl/workbook.xml')) return sheetText(parts)
-  if (parts.has('ppt/presentation.xml')) return slideText(parts)
+  if (parts.has('word/document.xml')) return wordLines(parts.get('word/document.xml')!)
+  if (parts.has('xl/workbook.xml')) return sheetLines(parts)
+  if (parts.has('ppt/presentation.xml')) return slideLines(parts)
   return null
 }
 
@@ -82,8 +83,14 @@ function walk(xml: string, onTag: (tag: Tag) => void, onText: (text: string) => 
   }
 }
 
-function wordText(xml: string): string {
-  const blocks: string[] = []
+function wordLines(xml: string): DocumentLine[] {
+  const lines: DocumentLine[] = []
+  let blocks = 0
+  const addBlock = (rows: readonly string[], isTable: boolean): void => {
+    if (blocks++ > 0) lines.push(separator(''))
+    for (const [at, text] of rows.entries())
+      lines.push({ text, locator: `paragraph=${blocks}${isTable ? `,row=${at + 1}` : ''}` })
+  }
   /** Open tables, innermost last: their rows so far, the row's cells, the cell's texts. */
   const tables: { rows: string[]; cells: string[]; cell: string[] }[] = []
   let paragraph = ''
@@ -96,7 +103,8 @@ function wordText(xml: string): string {
       else if (name === 'w:tab' || name === 'w:br') paragraph += name === 'w:tab' ? '\t' : ' '
       else if (name === 'w:p' && (end || empty)) {
         const table = tables.at(-1)
-        if (paragraph.trim() !== '') (table ? table.cell : blocks).push(paragraph.trimEnd())
+        if (paragraph.trim() !== '' && table) table.cell.push(paragraph.trimEnd())
+        else if (paragraph.trim() !== '') addBlock([paragraph.trimEnd()], false)
         paragraph = ''
       } else if (name === 'w:tbl' && !end) {
         if (tables.push({ rows: [], cells: [], cell: [] }) > levelsMax) throw unsafe('its tables are nested too deep')
@@ -104,7 +112,7 @@ function wordText(xml: string): string {
         const { rows } = tables.pop()!
         const outer = tables.at(-1)
         if (outer) outer.cell.push(rows.join(' | '))
-        else if (rows.length > 0) blocks.push(rows.join('\n'))
+        else if (rows.length > 0) addBlock(rows, true)
       } else if (name === 'w:tc' && end) {
         const table = tables.at(-1)!
         if (++cells > cellsMax) throw unsafe(`it has over ${cellsMax.toLocaleString('en')} cells`)
@@ -119,28 +127,31 @@ function wordText(xml: string): string {
     },
     (text) => void (inText && (paragraph += text)),
   )
-  return blocks.join('\n\n')
+  return lines
 }
 
-function sheetText(parts: ReadonlyMap<string, string>): string {
+function sheetLines(parts: ReadonlyMap<string, string>): DocumentLine[] {
   const strings = sharedStrings(parts.get('xl/sharedStrings.xml') ?? '')
   const targets = relations(parts.get('xl/_rels/workbook.xml.rels') ?? '')
-  const lines: string[] = []
+  const lines: DocumentLine[] = []
   walk(
     parts.get('xl/workbook.xml')!,
     (tag) => {
       if (tag.name !== 'sheet' || tag.end) return
       const target = targets.get(tag.attribute('r:id') ?? '') ?? ''
       const rows = sheetRows(parts.get(target.startsWith('/') ? target.slice(1) : `xl/${target}`) ?? '', strings)
-      if (rows.length > 0) lines.push(`--- Sheet: ${tag.attribute('name') ?? ''} ---`, ...rows)
+      const name = tag.attribute('name') ?? ''
+      if (rows.length > 0) lines.push(separator(`--- Sheet: ${name} ---`))
+      for (const { number, text } of rows) lines.push({ text, locator: `sheet=${quoted(name)},row=${number}` })
     },
     () => {},
   )
-  return lines.join('\n')
+  return lines
 }
 
-function sheetRows(xml: string, strings: readonly string[]): string[] {
-  const rows: string[] = []
+function sheetRows(xml: string, strings: readonly string[]): { number: number; text: string }[] {
+  const rows: { number: number; text: string }[] = []
+  let number = 0
   let row: string[] = []
   let column = 0
   let type = ''
@@ -149,10 +160,12 @@ function sheetRows(xml: string, strings: readonly string[]): string[] {
   walk(
     xml,
     (tag) => {
-      if (tag.name === 'row' && !tag.end) row = []
-      else if (tag.name === 'row') {
+      if (tag.name === 'row' && !tag.end) {
+        row = []
+        number = Number(tag.attribute('r') ?? number + 1)
+      } else if (tag.name === 'row') {
         const text = Array.from(row, (cell) => cell ?? '').join('\t')
-        if (text.trim() !== '') rows.push(text.trimEnd())
+        if (text.trim() !== '') rows.push({ number, text: text.trimEnd() })
       } else if (tag.name === 'c' && !tag.end) {
         column = Math.min(columnsMax, columnOf(tag.attribute('r')) ?? row.length)
         type = tag.attribute('t') ?? ''
@@ -189,9 +202,9 @@ function sharedStrings(xml: string): string[] {
   return strings
 }
 
-function slideText(parts: ReadonlyMap<string, string>): string {
+function slideLines(parts: ReadonlyMap<string, string>): DocumentLine[] {
   const targets = relations(parts.get('ppt/_rels/presentation.xml.rels') ?? '')
-  const lines: string[] = []
+  const lines: DocumentLine[] = []
   let slide = 0
   walk(
     parts.get('ppt/presentation.xml')!,
@@ -199,11 +212,12 @@ function slideText(parts: ReadonlyMap<string, string>): string {
       if (tag.name !== 'p:sldId' || tag.end) return
       slide++
       const texts = paragraphs(parts.get(`ppt/${targets.get(tag.attribute('r:id') ?? '') ?? ''}`) ?? '')
-      if (texts.length > 0) lines.push(`--- Slide ${slide} ---`, ...texts)
+      if (texts.length > 0) lines.push(separator(`--- Slide ${slide} ---`))
+      for (const [at, text] of texts.entries()) lines.push({ text, locator: `slide=${slide},line=${at + 1}` })
     },
     () => {},
   )
-  return lines.join('\n')
+  return lines
 }
 
 function paragraphs(xml: string): string[] {

@@ -197,6 +197,16 @@ export async function openChecked(path: FilePath): Promise<FileHandle> {
   }
 }
 
+/** All of it, for what is known to be small enough. */
+export async function bytesOfFile(file: FilePath): Promise<Uint8Array> {
+  const handle = await openChecked(file)
+  try {
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
 /** `path.swapped`: between check and use another file took the place (F-106). */
 export function swapped(path: FilePath): LatheError {
   return new LatheError(

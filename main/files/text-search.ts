@@ -23,12 +23,14 @@ export type TextQuery = {
   offset: number
   /** Text of all hits together that is worth fetching. */
   charsMax: number
+  /** Lines, from 1, that can be a hit; all where absent. */
+  isSearched?: ((line: number) => boolean) | undefined
 }
 
 export type HitLine = { number: number; text: string; hit: boolean }
 
 /** A line that matches, with the lines around it that were not shown for the hit before. */
-export type Hit = { path: string; line: number; lines: HitLine[] }
+export type Hit = { path: string; line: number; /** Where in the line, in characters. */ at: number; lines: HitLine[] }
 
 export type Hits = {
   hits: Hit[]
@@ -76,8 +78,8 @@ export async function searchText(
         `${query.before}`,
         '--after-context',
         `${query.after}`,
-        '--max-count',
-        `${query.offset + query.limit + 1}`,
+        // Where not every line counts, how many are needed is not known before.
+        ...(query.isSearched ? [] : ['--max-count', `${query.offset + query.limit + 1}`]),
         ...matching(query, glob),
       ],
       noIgnore: query.noIgnore,
@@ -337,6 +339,7 @@ class HitPage {
   ): void {
     const file = this.#file
     if (!file) return
+    if (hit && this.#query.isSearched?.(number) === false) hit = false
     // Hits before the page, and after as much text as fits a reply, are only counted.
     const index = this.#seen + file.hits.length
     const shown =
@@ -347,7 +350,10 @@ class HitPage {
     file.chars += text.length
     const last = file.hits.at(-1)
     if (hit) {
-      file.hits.push({ path: file.path, line: number, lines: [...file.pending, { number, text, hit: true }] })
+      const at = shown ? charsBefore(textOf(lines), submatches[0]?.start ?? 0) : 0
+      // A line that matched without being a hit is context only as far as it was asked for.
+      const before = file.pending.filter((line) => line.number >= number - this.#query.before)
+      file.hits.push({ path: file.path, line: number, at, lines: [...before, { number, text, hit: true }] })
       file.pending = []
     } else if (last && number <= last.line + this.#query.after) last.lines.push({ number, text, hit: false })
     else file.pending.push({ number, text, hit: false })
@@ -379,10 +385,14 @@ function textOf({ text, bytes = '' }: Printed): string {
 /** A long line is clipped around its hit, a third of the window before it (F-813). */
 function clipAround(text: string, printed: string, startByte: number): string {
   if (text.length <= lineCharsMax) return text
-  const start = Buffer.from(printed).subarray(0, startByte).toString('utf8').length
+  const start = charsBefore(printed, startByte)
   const from = boundary(text, Math.max(0, Math.min(start - Math.floor(lineCharsMax / 3), text.length - lineCharsMax)))
   const to = boundary(text, from + lineCharsMax)
   return `${from > 0 ? '...' : ''}${text.slice(from, to)}${to < text.length ? `... (${text.length - (to - from)} characters left out)` : ''}`
+}
+
+function charsBefore(printed: string, startByte: number): number {
+  return startByte === 0 ? 0 : Buffer.from(printed).subarray(0, startByte).toString('utf8').length
 }
 
 /** Not in the middle of a surrogate pair. */

@@ -81,7 +81,6 @@ test('F-406 F-402 a DOCX is paragraphs and tables in order, paged like text', as
 })
 
 test('F-407 sheets and slides come in order with their names', async () => {
-  const row = (number: number, ...cells: string[]) => `<row r="${number}">${cells.join('')}</row>`
   await workspace.put(
     'a.xlsx',
     zip({
@@ -124,6 +123,72 @@ test('FA-9 F-403 F-404 what unpacks to too much is not opened, what is broken fa
   expect(await codeOf(tools.call('read_file', { path: 'cut.pdf' }))).toBe('document.failed')
   await workspace.put('plain.zip', zip({ 'a.txt': 'x' }))
   expect(await codeOf(tools.call('read_file', { path: 'plain.zip' }))).toBe('file.binary')
+})
+
+const row = (number: number, ...cells: string[]) => `<row r="${number}">${cells.join('')}</row>`
+const sheet = (name: string, ...rows: string[]) =>
+  zip({
+    'xl/workbook.xml': `<workbook><sheets><sheet name="${name}" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels':
+      '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>',
+    'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows.join('')}</sheetData></worksheet>`,
+  })
+const inline = (reference: string, text: string) => `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`
+const grep = (path: string, pattern: string, more: Record<string, unknown> = {}) =>
+  tools.text('grep', { path, pattern, context_before: 0, context_after: 0, ...more })
+
+test('FA-10 F-817 F-401 F-408 a sheet is searched by the lines that are read: the hit names row and cell, a heading is none', async () => {
+  await workspace.put(
+    'a.xlsx',
+    sheet(
+      'It&apos;s S',
+      row(2, inline('A2', 'x')),
+      row(7, inline('A7', 'Sheet'), '<c r="C7"><f>6*7</f><v>42</v></c>'),
+      row(9, inline('AB9', '42')),
+    ),
+  )
+  expect(await grep('a.xlsx', '42')).toBe(
+    "a.xlsx:3 (sheet='It''s S',row=7 C7)\n>3| Sheet\t\t42\na.xlsx:4 (sheet='It''s S',row=9 AB9)\n>4| " +
+      `${'\t'.repeat(27)}42`,
+  )
+  expect((await read('a.xlsx')).split('\n')[2]).toBe('3| Sheet\t\t42')
+  expect(await grep('a.xlsx', '--- Sheet')).toContain('Nothing found')
+  expect(await grep('a.xlsx', '^', { head_limit: 2 })).toContain('[more; continue at offset 2]')
+  expect(await grep('a.xlsx', '^', { output_mode: 'count' })).toBe('a.xlsx: 3\ntotal: 3 lines in 1 files')
+  // Shown around a hit, a heading is not marked.
+  expect(await grep('a.xlsx', 'x', { context_before: 1 })).toContain("\n 1| --- Sheet: It's S ---\n>2| x")
+})
+
+test('F-817 F-401 F-408 hits in pages, paragraphs and slides carry their place; a document is found by its content', async () => {
+  await workspace.put('paper.txt', pdf('one', '', 'three Page'))
+  expect(await grep('paper.txt', 'Page|one')).toBe(
+    'paper.txt:2 (page=1,line=1)\n>2| one\npaper.txt:4 (page=3,line=1)\n>4| three Page\n[3 pages, 1-3 shown]',
+  )
+  expect(await grep('paper.txt', 'o', { pages: '1' })).toContain('[3 pages, 1-1 shown]')
+  expect(await codeOf(tools.call('grep', { path: 'paper.txt', pattern: 'o', pages: '4' }))).toBe(
+    'tool.invalid_arguments',
+  )
+  const table = `<w:tbl><w:tr>${cell(paragraph('a'))}</w:tr><w:tr>${cell(paragraph('find me'))}</w:tr></w:tbl>`
+  await workspace.put(
+    'a.docx',
+    zip({ 'word/document.xml': `<w:document>${paragraph('Title')}<w:p/>${table}${paragraph('find it')}</w:document>` }),
+  )
+  expect(await grep('a.docx', 'find')).toBe(
+    'a.docx:4 (paragraph=2,row=2)\n>4| find me\na.docx:6 (paragraph=3)\n>6| find it',
+  )
+  expect(await grep('a.docx', '^$')).toContain('Nothing found')
+  tools.references.set(`attachment:${'a'.repeat(64)}`, pdf('attached'))
+  expect(await grep(`attachment:${'a'.repeat(64)}`, 'attached')).toContain('(page=1,line=1)')
+  await workspace.put('plain.zip', zip({ 'a.txt': 'x' }))
+  expect(await grep('plain.zip', 'x')).toContain('was not searched: it is binary')
+})
+
+test('F-405 F-817 a search goes through 100 pages, a read through 20, and each names what is next', async () => {
+  await workspace.put('many.pdf', pdf(...Array.from({ length: 130 }, (_, at) => `page number ${at + 1}`)))
+  expect(await grep('many.pdf', 'number (30|101)$')).toBe(
+    'many.pdf:60 (page=30,line=1)\n>60| page number 30\n[130 pages, 1-100 shown; for the next ones use pages 101-130]',
+  )
+  expect(await grep('many.pdf', 'number 101', { pages: '101-130' })).toContain('(page=101,line=1)')
 })
 
 test('F-409 a document is not edited as text', async () => {

@@ -1,14 +1,21 @@
 import { z } from 'zod'
-import type { FilePath } from '../files/paths.ts'
+import { typeOfContent } from '../files/content-type.ts'
+import { placeOfHit, type DocumentLine } from '../files/document-lines.ts'
+import type { DocumentText } from '../files/document-text.ts'
+import { bytesOfFile, openChecked, type FilePath } from '../files/paths.ts'
 import type { SearchProgram } from '../files/search-program.ts'
 import { countText, searchText, type Counts, type Hit, type Hits, type TextQuery } from '../files/text-search.ts'
+import { binarySampleBytes, isBinary } from '../files/text.ts'
+import type { FileWorkers } from '../files/worker-pool.ts'
 import { clamped } from './clamped.ts'
+import { readDocument } from './documents.ts'
 import { JudgedPaths, readEffect, titled, whereItLeads } from './file-effects.ts'
 import { bytesOf, isReference, withFileOf, type ReadReference } from './references.ts'
 import type { Tool, ToolResult } from './tool.ts'
 
 export type GrepDeps = {
   program: SearchProgram
+  workers: FileWorkers
   /** Absent: only files are searched. */
   reference?: ReadReference
 }
@@ -26,6 +33,7 @@ const fields = z.object({
   context_after: clamped(0, 20, 2).describe('Lines shown after a hit'),
   head_limit: clamped(0, 1_000, 100).describe('How many hits or files; 0 is all'),
   offset: clamped(0, 100_000, 0).describe('How many to skip'),
+  pages: z.string().max(20).optional().describe('PDF named as path: a page N or a range A-B; 100 pages a call'),
 })
 
 /** `max_matches` and `max_results` mean `head_limit`; the name wins over an alias. */
@@ -38,16 +46,17 @@ type Input = z.infer<typeof fields>
 
 const replyCharsMax = 64_000
 const footChars = 500
+const searchTimeMs = 20_000
 /** More hits or files than fit into any reply. */
 const allMax = 8_000
 
 /** Text in files (F-810 to F-816). */
-export function createGrepTool({ program, reference }: GrepDeps): Tool<Input> {
+export function createGrepTool({ program, workers, reference }: GrepDeps): Tool<Input> {
   const paths = new JudgedPaths(program.paths)
   return {
     name: 'grep',
     description:
-      'Searches text in files. Hits come as "path:line" and the lines around, the hit marked ">". What .gitignore leaves out, binary and secret files are not searched. Use it instead of grep or rg in the shell.',
+      'Searches text in files, and in a PDF or Office document named as path. Hits come as "path:line" and the lines around, the hit marked ">". What .gitignore leaves out, binary and secret files are not searched. Use it instead of grep or rg in the shell.',
     input,
     concurrent: true,
     timeLimitMs: null,
@@ -64,16 +73,64 @@ export function createGrepTool({ program, reference }: GrepDeps): Tool<Input> {
     },
 
     async run(input, context) {
-      const deadline = performance.now() + 20_000
+      const { signal } = context
       if (!reference || !isReference(input.path)) {
-        return search(input, await paths.use(context, input.path), context.signal, deadline)
+        const root = await paths.use(context, input.path)
+        const document = root.kind === 'file' ? await documentAt(root, input, signal) : null
+        return document ? searchDocument(input, root.shown, document, signal) : search(input, root, signal)
       }
       const bytes = await bytesOf(reference, context.sessionId, input.path)
-      return withFileOf(program.paths, input.path, bytes, (file) => search(input, file, context.signal, deadline))
+      const document = await documentOf(input.path, bytes, bytes.length, async () => bytes, input, signal)
+      if (document) return searchDocument(input, input.path, document, signal)
+      return withFileOf(program.paths, input.path, bytes, (file) => search(input, file, signal))
     },
   }
 
-  async function search(input: Input, root: FilePath, signal: AbortSignal, deadline: number): Promise<ToolResult> {
+  async function documentAt(root: FilePath, input: Input, signal: AbortSignal): Promise<DocumentText | null> {
+    const handle = await openChecked(root)
+    try {
+      const { size } = await handle.stat()
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(binarySampleBytes), 0, binarySampleBytes, 0)
+      const head = buffer.subarray(0, bytesRead)
+      return await documentOf(root.shown, head, size, () => bytesOfFile(root), input, signal)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  function documentOf(
+    shown: string,
+    head: Uint8Array,
+    bytes: number,
+    load: () => Promise<Uint8Array>,
+    { pages }: Input,
+    signal: AbortSignal,
+  ): Promise<DocumentText | null> {
+    const type = typeOfContent(head, isBinary(head))
+    return readDocument(workers, { shown, type, bytes, load, pages: pages ?? null, to: 'search', signal })
+  }
+
+  /** Its lines are searched by the same program, so that a pattern means the same everywhere (F-817). */
+  async function searchDocument(
+    input: Input,
+    shown: string,
+    { lines, note }: DocumentText,
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const text = lines.map((line) => `${line.text}\n`).join('')
+    const result = await withFileOf(program.paths, shown, Buffer.from(text), (file) =>
+      search(input, file, signal, lines),
+    )
+    return note === null ? result : { ...result, text: `${result.text}\n[${note}]` }
+  }
+
+  async function search(
+    input: Input,
+    root: FilePath,
+    signal: AbortSignal,
+    document: readonly DocumentLine[] | null = null,
+  ): Promise<ToolResult> {
+    const deadline = performance.now() + searchTimeMs
     const query: TextQuery = {
       root,
       pattern: input.pattern,
@@ -87,18 +144,31 @@ export function createGrepTool({ program, reference }: GrepDeps): Tool<Input> {
       limit: input.head_limit === 0 ? allMax : input.head_limit,
       offset: input.offset,
       charsMax: replyCharsMax,
+      ...(document ? { isSearched: (line: number) => document[line - 1]?.locator !== null } : {}),
     }
-    if (input.output_mode === 'content') return hitsResult(query, await searchText(program, query, signal, deadline))
+    if (input.output_mode === 'content')
+      return hitsResult(query, await searchText(program, query, signal, deadline), document)
+    if (document) {
+      const all = { ...query, offset: 0, limit: allMax, before: 0, after: 0, charsMax: Number.POSITIVE_INFINITY }
+      const found = await searchText(program, all, signal, deadline)
+      return countsResult(query, countsOf(root, found), input.output_mode === 'count')
+    }
     const counts = await countText(program, query, signal, deadline)
     return countsResult(query, counts, input.output_mode === 'count')
   }
 }
 
-function hitsResult(query: TextQuery, found: Hits): ToolResult {
+/** A document as one counted file. */
+function countsOf(root: FilePath, { hits, ...found }: Hits): Counts {
+  const files = hits.length === 0 ? [] : [{ path: root.shown, lines: hits.length }]
+  return { ...found, files, total: files.length, lines: hits.length, searched: 1 }
+}
+
+function hitsResult(query: TextQuery, found: Hits, document: readonly DocumentLine[] | null): ToolResult {
   const blocks: string[] = []
   let chars = 0
   for (const hit of found.hits) {
-    const block = blockOf(hit)
+    const block = blockOf(hit, document)
     // What would cross the limit is left out whole, with all after it (F-813).
     if ((chars += block.length + 1) > replyCharsMax - footChars) break
     blocks.push(block)
@@ -120,9 +190,10 @@ function countsResult(query: TextQuery, found: Counts, withCounts: boolean): Too
   return resultOf(query, lines, shownTo < found.total ? shownTo : null, found, `${found.total} files`)
 }
 
-function blockOf(hit: Hit): string {
+function blockOf(hit: Hit, document: readonly DocumentLine[] | null): string {
+  const line = document?.[hit.line - 1]
   return [
-    `${hit.path}:${hit.line}`,
+    `${hit.path}:${hit.line}${line ? ` (${placeOfHit(line, hit.at)})` : ''}`,
     ...hit.lines.map(({ number, text, hit }) => `${hit ? '>' : ' '}${number}| ${text}`),
   ].join('\n')
 }

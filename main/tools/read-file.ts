@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { pixelSize } from '../files/content-type.ts'
 import { isImageType, sizeNote, type Images } from '../files/images.ts'
-import { openChecked, type FilePath, type Paths } from '../files/paths.ts'
+import { bytesOfFile, type FilePath, type Paths } from '../files/paths.ts'
 import { readLines, readLinesOf, type BinaryFile, type FileLines, type LineQuery } from '../files/read-lines.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
 import type { FileStates } from '../files/read-state.ts'
 import { clamped } from './clamped.ts'
+import { readDocument, type DocumentQuery } from './documents.ts'
 import { JudgedPaths, readEffect, titled, whereItLeads } from './file-effects.ts'
 import { bytesOf, isReference, type ReadReference } from './references.ts'
 import type { Tool, ToolContext, ToolResult } from './tool.ts'
@@ -32,8 +33,6 @@ type Input = z.infer<typeof input>
 
 const replyCharsMax = 128_000
 const imageBytesMax = 20 * 1024 * 1024
-const documentBytesMax = 50 * 1024 * 1024
-const documentTimeMs = 30_000
 const lineCharsMax = 2_000
 /** Left for the lines before and after the content. */
 const frameChars = 500
@@ -83,38 +82,20 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
     },
   }
 
-  /** The text of a PDF or Office file, in pages like any text; null where it is none (F-401 to F-407). */
-  async function documentResult(
-    shown: string,
-    type: string | null,
-    bytes: number,
-    lines: LineQuery,
-    pages: string | null,
-    load: () => Promise<Uint8Array>,
-  ): Promise<ToolResult | null> {
-    if (type !== 'application/pdf' && type !== 'application/zip') return null
-    if (bytes > documentBytesMax) {
-      if (type === 'application/zip') return null
-      throw new LatheError('document.unsafe', `${shown} has over 50 MiB and is not opened.`)
+  /** The text of a PDF or Office file, in pages like any text; null where it is none (F-402). */
+  async function documentResult(query: Omit<DocumentQuery, 'to'>, lines: LineQuery): Promise<ToolResult | null> {
+    const { shown } = query
+    const document = await readDocument(deps.workers, { ...query, to: 'read' })
+    if (!document) return null
+    const { note } = document
+    if (document.lines.length === 0) {
+      const text = `${shown}: ${note}`
+      return { text, isError: false, summary: text, view: { path: shown } }
     }
-    const job = { size: Number.POSITIVE_INFINITY, timeoutMs: documentTimeMs, signal: lines.signal }
-    const read = await deps.workers
-      .run('document', { bytes: await load(), type, pages }, job)
-      .catch((error: unknown) => {
-        throw documentFault(shown, error)
-      })
-    if (!read) return null
-    if (read.text === '')
-      return {
-        text: `${shown}: ${read.note}`,
-        isError: false,
-        summary: `${shown}: ${read.note}`,
-        view: { path: shown },
-      }
-    const content = await readLinesOf(Buffer.from(read.text), lines)
+    const content = await readLinesOf(Buffer.from(document.lines.map(({ text }) => text).join('\n')), lines)
     if (content.kind === 'binary') throw new LatheError('document.failed', `${shown} holds no readable text.`)
     const result = textResult(shown, content, { offset: lines.offset })
-    return read.note === null ? result : { ...result, text: `${result.text}\n[${read.note}]` }
+    return note === null ? result : { ...result, text: `${result.text}\n[${note}]` }
   }
 
   /** A picture is shown to a model that sees, and described to every one; other binaries are an error (F-307, F-308). */
@@ -126,7 +107,7 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
     load: () => Promise<Uint8Array>,
   ): Promise<ToolResult> {
     const size = `${bytes.toLocaleString('en')} bytes`
-    const document = await documentResult(shown, type, bytes, lines, pages, load)
+    const document = await documentResult({ shown, type, bytes, load, pages, signal: lines.signal }, lines)
     if (document) return document
     if (!type?.startsWith('image/'))
       throw new LatheError('file.binary', `${shown} is not text: ${type ?? 'unknown type'}, ${size}.`)
@@ -198,23 +179,4 @@ function textResult(shown: string, read: FileLines, { offset }: { offset: number
         : `${shown}, lines ${offset}-${last}${total === null ? '' : ` of ${total}`}`,
     view: { path: shown, line: offset },
   }
-}
-
-async function bytesOfFile(file: FilePath): Promise<Uint8Array> {
-  const handle = await openChecked(file)
-  try {
-    return await handle.readFile()
-  } finally {
-    await handle.close()
-  }
-}
-
-/** A worker that hung or died is a fault of this document only (F-404). */
-function documentFault(shown: string, error: unknown): unknown {
-  if (!(error instanceof LatheError)) return error
-  if (error.code === 'tool.timed_out')
-    return new LatheError('document.timeout', `${shown} took over 30 s to read and was left.`)
-  if (error.code === 'tool.failed')
-    return new LatheError('document.failed', `${shown} could not be read: ${error.message}`)
-  return error
 }

@@ -43,7 +43,7 @@ export class FileTools {
       createApplyPatchTool({ paths, states, gate, blobs, differ, workers }),
       createEditFileTool({ paths, states, gate, blobs, differ, workers }),
       createFindFilesTool({ program: this.program }),
-      createGrepTool({ program: this.program, reference }),
+      createGrepTool({ program: this.program, workers, reference }),
       createListDirTool({ program: this.program }),
     ]
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
