@@ -3,7 +3,7 @@ import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
-import { asks, calls, hangs, says, testScene } from './test-scene.ts'
+import { asks, calls, hangs, heldDisk, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
 const scene = testScene(() => startModelServer())
@@ -201,7 +201,8 @@ describe('the journal', () => {
   })
 
   test('T-38 a tool begins only once its start is durable, and is answered only once its end is', async () => {
-    const bench = await scene.workbench([calls('tool'), says('Done.')])
+    const disk = heldDisk()
+    const bench = await scene.workbench([calls('tool'), says('Done.')], { storage: disk.over })
     const actor = bench.create()
     const live = await bench.follow(actor)
     const turnId = await bench.start(actor, 'do it')
@@ -215,7 +216,13 @@ describe('the journal', () => {
             : [],
       )
     expect(await states()).toEqual(['proposed', 'running'])
+    disk.hold()
     tool.finish()
+    await disk.written()
+    // The next request would be there by now.
+    await bench.storage.rules()
+    expect(scene.server.asked()).toHaveLength(1)
+    disk.release()
     await live.settled(turnId)
     expect(await states()).toEqual(['proposed', 'running', 'ok'])
     const ended = live.of('item.put').find((event) => event.item.kind === 'tool' && event.item.state === 'ok')
