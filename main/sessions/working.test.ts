@@ -73,7 +73,7 @@ test('T-66 what came before a Stop is kept, though the disk stood still; an empt
   says('two ')
   says('')
   says('three')
-  const stopped = stop(bench, actor.id, turnId)
+  const stopped = actor.command({ type: 'stop', turnId, reason: 'person' })
   says(' four, too late')
   disk.release()
   await Promise.all([renamed, stopped])
