@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { copiedText, pastedLines, pieces, safePaste } from './paste.ts'
-import { pathPlaces } from './path-links.ts'
+import { fromFolder, pathPlaces } from './path-links.ts'
+import { spoken } from './spoken-output.ts'
 
 test('X-810 a paste can neither end bracketed paste nor send sequences', () => {
   expect(safePaste('a\u001b[201~rm -rf\u0007\u009b31m\tb\r\nc')).toBe('a[201~rm -rf31m\tb\r\nc')
@@ -33,4 +34,20 @@ test('X-811 places in files are found with line and column, web addresses are no
   expect(places('see https://vitest.dev/guide/index.html and ./README.md')).toEqual(['./README.md'])
   const [found] = pathPlaces('at a.ts:3')
   expect('at a.ts:3'.slice(found!.from, found!.to)).toBe('a.ts:3')
+})
+
+test('X-811 a path is meant from the folder its program runs in', () => {
+  expect(['a.ts', './a.ts', '../b/a.ts', '/abs/a.ts'].map((path) => fromFolder('/w/src', path))).toEqual([
+    '/w/src/a.ts',
+    '/w/src/a.ts',
+    '/w/b/a.ts',
+    '/abs/a.ts',
+  ])
+})
+
+test('X-816 of many new lines the last are said and the others counted', () => {
+  expect(spoken(['', '  built in 2 s ', ''])).toBe('built in 2 s')
+  const flood = spoken(Array.from({ length: 500 }, (_, at) => `line ${at}`))
+  expect(flood).toMatch(/^480 more lines\.\nline 480\n/)
+  expect(flood.length).toBeLessThan(1_600)
 })

@@ -39,7 +39,11 @@ export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: (
     else if (direction === 1) search.findNext(text, options(incremental))
     else search.findPrevious(text, options(false))
   }
-  const findAsTyped = useEffectEvent((_what: string) => find(1, true))
+  const findAsTyped = useEffectEvent((_what: string) => {
+    // The addon marks anew for another text only, not for the same one sought another way.
+    search.clearDecorations()
+    find(1, true)
+  })
   useEffect(() => {
     const listening = search.onDidChangeResults(({ resultIndex, resultCount }) =>
       setFound({ index: resultIndex, count: resultCount }),
