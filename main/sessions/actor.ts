@@ -254,6 +254,9 @@ export class SessionActor {
       this.failingSince = null
     }
     this.publish(events)
+    // Of an unsent session no event tells what changed (S-3): its windows open it anew.
+    if (events.length === 0 && this.state.view !== before.view)
+      this.pass({ type: 'stream.resync', seq: null, at: this.ports.now(), reason: 'unsent' })
     for (const one of applied) {
       if ('decision' in one) one.letter.resolve(one.reply)
       else one.letter.reject(one.refusal)

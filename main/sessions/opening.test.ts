@@ -82,3 +82,17 @@ test('S-35 a session opens at its end or around an entry, with the count of what
   expect(now.header.lastSeq).toBe(window.view.header.lastSeq)
   expect(now.itemsBefore + now.items.length + now.itemsAfter).toBe(window.view.header.itemCount)
 })
+
+test('S-3 S-8 what one window sets of an unsent session the other hears of, though no event tells', async () => {
+  const bench = await scene.workbench()
+  const actor = bench.create()
+  const ended = new AbortController()
+  const { header, journalId } = await bench.sessions.open(actor.id)
+  const stream = bench.sessions.events(actor.id, header.lastSeq, journalId, ended.signal)
+  const heard = stream.next()
+  await actor.command({ type: 'settings', approvalMode: 'edits' })
+  expect((await heard).value).toMatchObject({ type: 'stream.resync', reason: 'unsent' })
+  expect((await bench.sessions.open(actor.id)).header.approvalMode).toBe('edits')
+  ended.abort()
+  expect(await bench.storage.loadSession(actor.id)).toBeNull()
+})

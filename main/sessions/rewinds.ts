@@ -44,10 +44,16 @@ export class Rewinds {
   }
 
   /**
-   * Sets aside `itemId`, a message of the person's, and all after it; with `edited` that text is the next turn. Throws
-   * `turn.busy`, `request.invalid` and what a submit throws.
+   * Sets aside `itemId`, a message of the person's, and all after it; with `edited` that text is the next turn.
+   * `withFiles`: the files of those turns were set back already, and the mark says so. Throws `turn.busy`,
+   * `request.invalid` and what a submit throws.
    */
-  async rewind(sessionId: string, itemId: string, edited: EditedMessage | null): Promise<NonNullable<RewindReply>> {
+  async rewind(
+    sessionId: string,
+    itemId: string,
+    edited: EditedMessage | null,
+    withFiles = false,
+  ): Promise<NonNullable<RewindReply>> {
     const { storage } = this.ports
     const actor = await this.ports.sessions.actor(sessionId)
     return actor.using(async () => {
@@ -66,7 +72,7 @@ export class Rewinds {
         const point = await storage.pointOf(sessionId, itemId)
         if (!point) throw new LatheError('request.invalid', 'That message is not in this session.')
         const ending = await storage.items(sessionId, { before: itemId, limit: sliceItems })
-        return actor.command<RewindReply>({ type: 'rewind', seq, point, ending, message })
+        return actor.command<RewindReply>({ type: 'rewind', seq, point, ending, message, withFiles })
       })
     })
   }

@@ -22,6 +22,8 @@ export type RewindCommand = {
   point: Point
   ending: ItemSlice
   message: Message | null
+  /** The files of the turns set aside were set back before: the mark says so (S-80). */
+  withFiles: boolean
 }
 
 export type RestoreCommand = { type: 'rewind.restore'; seq: number; markItemId: string; back: Restoring }
@@ -30,7 +32,7 @@ export type RestoreCommand = { type: 'rewind.restore'; seq: number; markItemId: 
 export type DeleteCommand = { type: 'rewind.delete'; mark: ItemOf<'rewind'> }
 
 export function rewind(decision: Decision, command: RewindCommand): RewindReply {
-  const { point, ending, message } = command
+  const { point, ending, message, withFiles } = command
   const bound = message && boundReply(decision.state, message.requestId, message.fingerprint)
   if (bound) return { markItemId: null, submitted: bound }
   checkStill(decision)
@@ -44,7 +46,7 @@ export function rewind(decision: Decision, command: RewindCommand): RewindReply 
     from: point.pos,
     items: point.items,
     turns: point.turns,
-    withFiles: false,
+    withFiles,
     restored: false,
     session: {
       ...endingWith(decision, point.lastTurn),
@@ -66,7 +68,7 @@ export function rewind(decision: Decision, command: RewindCommand): RewindReply 
     source: 'person',
     items: point.items,
     turns: point.turns,
-    withFiles: false,
+    withFiles,
     status: 'final',
     endedAt: decision.now,
     contextual: false,

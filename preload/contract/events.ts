@@ -185,7 +185,8 @@ export const PassingEvent = z.discriminatedUnion('type', [
     type: z.literal('stream.resync'),
     seq: z.null(),
     at: Time,
-    reason: z.enum(['pruned', 'journal', 'ahead', 'slow']),
+    /** `unsent`: what no event tells changed, for a session that has none yet (S-3). */
+    reason: z.enum(['pruned', 'journal', 'ahead', 'slow', 'unsent']),
   }),
 ])
 export type PassingEvent = z.infer<typeof PassingEvent>

@@ -366,6 +366,8 @@ export const contract = {
           edited: z
             .object({ text: Text, attachments: z.array(Attachment).max(50), model: z.string().max(300).optional() })
             .optional(),
+          /** The files of those turns were set back before, by `undo.apply` (S-80). */
+          withFiles: z.boolean().optional(),
         }),
       )
       .output(z.object({ markItemId: Id.nullable(), submitted: SubmitReply.nullable() })),

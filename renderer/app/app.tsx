@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { sessionOfAddress } from '../../preload/contract/shell.ts'
 import { DeletedDialog } from '../sessions/deleted-dialog.tsx'
+import { GoBackDialog } from '../changes/go-back-dialog.tsx'
 import { UndoDialog } from '../changes/undo-dialog.tsx'
 import { ConnectDialog } from '../models/connect-dialog.tsx'
 import { ModelDialog } from '../models/model-dialog.tsx'
@@ -145,6 +146,8 @@ function Dialogs() {
       return <FolderDialog purpose={dialog.purpose} missing={dialog.missing} />
     case 'undo':
       return <UndoDialog key={dialog.turnId} {...dialog} />
+    case 'goBack':
+      return <GoBackDialog key={dialog.itemId} {...dialog} />
     case 'deleted':
       return <DeletedDialog />
     case 'shortcuts':

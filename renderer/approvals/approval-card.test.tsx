@@ -189,3 +189,11 @@ test.each([
 ])('Z-87 the rule %j reads %s', (rule, text) => {
   expect(ruleText(rule)).toBe(text)
 })
+
+test.each([
+  ['/work/shop/**', 'write any file of the workspace'],
+  ['/work/shop/src/*.ts', 'write src/*.ts'],
+  ['/work/shop-2/a.ts', 'write /work/shop-2/a.ts'],
+])('Z-87 a place %s is named from its workspace', (glob, text) => {
+  expect(ruleText({ path: { glob, access: 'write' } }, '/work/shop')).toBe(text)
+})

@@ -14,7 +14,7 @@ import type { ApprovalDecision, ItemOf } from '../../preload/contract/items.ts'
 import { denialCharsMax } from '../../preload/contract/limits.ts'
 import { attempt } from '../app/attempt.ts'
 import { shownKeys } from '../app/keys.ts'
-import { useSessionController } from '../state/session-store.ts'
+import { useSessionController, useView } from '../state/session-store.ts'
 import { patchLines } from '../transcript/patch.ts'
 import { Shown } from '../transcript/shown.tsx'
 import { SmallDiff } from '../transcript/small-diff.tsx'
@@ -42,6 +42,7 @@ const scopeWords: Record<Scope, string> = { workspace: 'in this workspace', alwa
 export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string; approval: Approval; depth: number }) {
   const controller = useSessionController(sessionId)
   const { request } = approval
+  const workspace = useView(sessionId, ({ header }) => header.workspace, '')
   const inert = useInert()
   const [read, setRead] = useState(false)
   const [busy, setBusy] = useState<ApprovalDecision | null>(null)
@@ -123,7 +124,7 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
                 <span key={index}>
                   {index > 0 && ' and '}
                   <code className="rounded-4 bg-pressed px-4 text-ink">
-                    <Shown text={ruleText(rule)} />
+                    <Shown text={ruleText(rule, workspace)} />
                   </code>
                 </span>
               ))}

@@ -12,14 +12,10 @@ import { Checkbox } from '../ui/checkbox.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { toast } from '../ui/toast.tsx'
-import { PathText } from './change-header.tsx'
 import { applyUndo, previewUndo } from './review-actions.ts'
+import { UndoFiles, writtenFiles } from './undo-files.tsx'
 
-type Planned = UndoPlan['files'][number]
 const noTurns: Turn[] = []
-
-const acts = { restore: 'is set back', create: 'comes back', delete: 'is deleted' } as const
-const redoActs = { restore: 'is brought forward', create: 'comes back', delete: 'is deleted' } as const
 
 type UndoDialogProps = { sessionId: string; turnId: string; redo: boolean; andLater?: boolean | undefined }
 
@@ -45,7 +41,7 @@ export function UndoDialog({ sessionId, turnId, redo, andLater: alsoLater = fals
 
   const plan = planned?.andLater === andLater ? planned.plan : null
   const files = plan?.files ?? []
-  const written = files.filter(({ state, path }) => state === 'ready' || (state === 'conflict' && force.has(path)))
+  const written = writtenFiles(files, force)
   const verb = redo ? 'Redo' : 'Undo'
 
   async function apply() {
@@ -102,62 +98,7 @@ export function UndoDialog({ sessionId, turnId, redo, andLater: alsoLater = fals
       )}
       {!plan && !error && <Skeleton label="Looking at the files" lines={[0.8, 0.6]} />}
       {plan && files.length === 0 && <p className="text-12 text-muted">There is nothing to {verb.toLowerCase()}.</p>}
-      <ul aria-label="Files" className="max-h-320 overflow-y-auto [scrollbar-width:thin]">
-        {files.map((file) => (
-          <Row
-            key={file.path}
-            file={file}
-            redo={redo}
-            forced={force.has(file.path)}
-            onForce={(on) => setForce((before) => withOrWithout(before, file.path, on))}
-          />
-        ))}
-      </ul>
+      <UndoFiles files={files} redo={redo} force={force} onForce={setForce} />
     </Dialog>
   )
-}
-
-function Row({
-  file,
-  redo,
-  forced,
-  onForce,
-}: {
-  file: Planned
-  redo: boolean
-  forced: boolean
-  onForce: (on: boolean) => void
-}) {
-  const { path, act, state } = file
-  return (
-    <li className="border-b border-line py-4 last:border-0">
-      <div className="flex items-center gap-8">
-        <PathText path={path} className="grow" />
-        <span className={state === 'conflict' ? 'shrink-0 text-11 text-needs' : 'shrink-0 text-11 text-muted'}>
-          {state === 'ready'
-            ? (redo ? redoActs : acts)[act]
-            : state === 'same'
-              ? 'is so already'
-              : state === 'lost'
-                ? 'its old content is gone'
-                : 'changed since'}
-        </span>
-      </div>
-      {state === 'conflict' && (
-        <Checkbox
-          label={redo ? 'Use the version of the turn all the same' : 'Use the old version all the same'}
-          checked={forced}
-          onChange={onForce}
-          className="text-12 text-muted"
-        />
-      )}
-    </li>
-  )
-}
-
-function withOrWithout(set: ReadonlySet<string>, one: string, on: boolean): ReadonlySet<string> {
-  const next = new Set(set)
-  if (on) next.add(one)
-  else next.delete(one)
-  return next
 }

@@ -18,7 +18,7 @@ export type Editing =
   | { kind: 'steer'; id: string }
   | { kind: 'followUp'; id: string; revision: number }
   /** A message that was sent: it is sent again in its place, and what came after it is set aside (S-79). */
-  | { kind: 'message'; id: string }
+  | { kind: 'message'; id: string; turnId: string | null }
 
 export type ComposerState = {
   text: string

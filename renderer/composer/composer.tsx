@@ -9,7 +9,7 @@ import { isMac } from '../app/keys.ts'
 import { asLatheError } from '../state/session-client.ts'
 import { useSessionHandle, useView } from '../state/session-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
-import { editMessage } from '../transcript/item-actions.ts'
+import { editMessage, goBack } from '../transcript/item-actions.ts'
 import { TurnStatus } from '../transcript/turn-status.tsx'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
@@ -171,7 +171,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const done = await attempt(editing.kind === 'message' ? 'Could not send it' : 'Could not change it', async () => {
       if (editing.kind === 'followUp')
         return Boolean(await controller.editFollowUp(editing.id, editing.revision, message))
-      if (editing.kind === 'message') return Boolean(await controller.rewind(editing.id, message))
+      if (editing.kind === 'message') return (await goBack(sessionId, editing, 'edit', message)) ? true : undefined
       return (await controller.editSteer(editing.id, message)).done
     })
     if (done) composer.endEdit()

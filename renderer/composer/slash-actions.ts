@@ -1,12 +1,12 @@
 /** What each slash command does. Refusals come back as a remark above the text, which stays as it was typed. */
 import type { SlashCommand } from '../../preload/contract/slash-commands.ts'
-import { showUndo } from '../changes/show-undo.ts'
 import { findModel } from '../models/model-label.ts'
 import { archiveSession, deleteSession, exportSession, forkSession } from '../sessions/session-actions.ts'
 import { openSession } from '../state/session-store.ts'
 import { showDialog, showInspector, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { openTerminal } from '../terminal/terminal-actions.ts'
+import { redoLastTurn, undoLastTurn } from '../transcript/item-actions.ts'
 import { newSessionHere } from '../transcript/new-session.ts'
 import { toast } from '../ui/toast.tsx'
 
@@ -58,9 +58,9 @@ export async function runSlash(
       else await controller.continueTurn(last.id)
       return null
     case 'undo':
-      return showUndo(sessionId, false) ? null : 'No turn here has changes to undo.'
+      return (await undoLastTurn(sessionId)) ? null : 'There is no turn to undo.'
     case 'redo':
-      return showUndo(sessionId, true) ? null : 'No turn here was undone.'
+      return (await redoLastTurn(sessionId)) ? null : 'No turn here was undone.'
     case 'branch':
       await forkSession(sessionId, undefined, argument === '' ? undefined : argument)
       return null

@@ -84,7 +84,7 @@ export type SessionController = {
   /** Prompts to recall, newest first: this session's, then its workspace's (S-103). */
   prompts(): Promise<string[]>
   /** Sets a message of the person's and all after it aside; with `edited`, that text is the next turn (S-79, S-80). */
-  rewind(itemId: string, edited?: Message): Promise<SubmitReply | null>
+  rewind(itemId: string, more?: { edited?: Message; withFiles?: boolean }): Promise<SubmitReply | null>
   /** What a mark set aside, oldest first (S-81). */
   setAside(markItemId: string): Promise<ItemSlice>
   restoreSetAside(markItemId: string): Promise<void>
@@ -211,7 +211,7 @@ export function createSessionController(
     },
     async configure(settings) {
       const header = await asked(client.session.settings({ ...act(), ...settings }))
-      // Of an unsent session no event tells (S-3): what was answered is all there is.
+      // Of an unsent session no event tells (S-3): it shows at once, and other windows open it anew.
       store.setState(({ view }) => (view?.header.lastSeq === 0 ? { view: { ...view, header } } : {}))
       return header
     },
@@ -283,8 +283,8 @@ export function createSessionController(
       store.setState(({ view, apart }) => ({ view: holding(view), apart: holding(apart) }))
       return whole
     },
-    async rewind(itemId, edited) {
-      const { submitted } = await asked(client.session.rewind({ ...act(), itemId, ...(edited ? { edited } : {}) }))
+    async rewind(itemId, more = {}) {
+      const { submitted } = await asked(client.session.rewind({ ...act(), itemId, ...more }))
       return submitted
     },
     setAside: (markItemId) => asked(client.session.setAside({ sessionId, markItemId })),

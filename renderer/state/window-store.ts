@@ -3,6 +3,7 @@ import { create } from 'zustand'
 import type { ReactNode } from 'react'
 import { addressOfSession, type settingsPages } from '../../preload/contract/shell.ts'
 import { client } from './link.ts'
+import type { Message } from './session-controller.ts'
 import { type InspectorTab, prefer, usePreferences } from './preferences.ts'
 
 export type PaletteMode = '' | '>' | '@' | '#' | '?'
@@ -17,7 +18,20 @@ type OpenDialog =
   | { kind: 'models'; of?: 'session' | 'default' }
   | { kind: 'connect' }
   | { kind: 'undo'; sessionId: string; turnId: string; redo: boolean; andLater?: boolean }
+  | ({ kind: 'goBack' } & GoBack)
   | { kind: 'folder'; purpose: 'open' | 'locate'; missing?: string }
+
+/** Going back to before a message whose turns changed files: with them or without is for the person to say (S-80). */
+export type GoBack = {
+  sessionId: string
+  /** The message, the opening one of this turn. */
+  itemId: string
+  turnId: string
+  /** What it is for: delete from here, say it differently, or undo with the words back in the composer. */
+  purpose: 'delete' | 'edit' | 'undo'
+  /** The message as it is now: sent instead for `edit`, put into the composer for `undo`. */
+  message: Message
+}
 
 /** A question put before something happens; the promise settles with the answer. */
 export interface Asking {

@@ -1,5 +1,5 @@
 /** How a turn ended, in words read from its row alone (S-63). */
-import type { Turn } from '../../preload/contract/session.ts'
+import type { SessionView, Turn } from '../../preload/contract/session.ts'
 
 const endings: Record<NonNullable<Turn['ending']>, string> = {
   answer: 'Completed',
@@ -59,4 +59,9 @@ export function foldedWords(turn: Turn): string {
   return turn.ending === 'quiet'
     ? [sourceWords(turn), outcomeWords(turn).toLowerCase()].filter(Boolean).join(': ')
     : `Earlier attempt, ${outcomeWords(turn).toLowerCase()}`
+}
+
+/** Whether the session is free for another turn; what was interrupted is decided on first. */
+export function canGoOn({ header }: Pick<SessionView, 'header'>): boolean {
+  return header.currentTurnId === null && header.recovery?.status !== 'awaiting'
 }

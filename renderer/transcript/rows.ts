@@ -6,7 +6,7 @@
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { ChangedFile, Recovery, SessionView, Turn } from '../../preload/contract/session.ts'
 import type { Unsent } from '../state/session-store.ts'
-import { sourceWords } from './outcome.ts'
+import { isUnfinished, sourceWords } from './outcome.ts'
 
 export type Activity = ItemOf<'reasoning'> | ItemOf<'tool'>
 
@@ -21,7 +21,16 @@ type RewindRow = ItemRow<'rewind'> & {
   /** Nothing was sent since, so that what was set aside can come back in its place (S-81). */
   restorable: boolean
 }
-type TurnEndRow = { kind: 'turnEnd'; id: string; turnId: string; turn: Turn; changes: ChangedFile[]; newest: boolean }
+type TurnEndRow = {
+  kind: 'turnEnd'
+  id: string
+  turnId: string
+  turn: Turn
+  changes: ChangedFile[]
+  newest: boolean
+  /** The agent had begun and something was left open: another turn can go on with it (T-181). */
+  unfinished: boolean
+}
 export type GroupRow = {
   kind: 'group'
   id: string
@@ -88,6 +97,9 @@ export function buildRows(
   const newestTurn = view.turns.at(-1)?.id
   const cards = new Set(view.items.flatMap(({ kind, id }) => (kind === 'tool' ? [id] : [])))
   const asked = new Set(view.items.flatMap((item) => (item.kind === 'question' ? [item.toolItemId] : [])))
+  const begun = new Set(
+    view.items.flatMap((item) => (item.kind === 'text' || item.kind === 'tool' ? [item.turnId] : [])),
+  )
   const rows: Row[] = []
   let activities: Activity[] = []
 
@@ -101,7 +113,9 @@ export function buildRows(
     const turn = turnId === null ? undefined : turns.get(turnId)
     if (!turn?.outcome) return
     const changes = view.changes.filter((file) => file.turnId === turn.id)
-    rows.push({ kind: 'turnEnd', id: `end:${turn.id}`, turnId: turn.id, turn, changes, newest: turn.id === newestTurn })
+    const newest = turn.id === newestTurn
+    const unfinished = isUnfinished(turn) && begun.has(turn.id)
+    rows.push({ kind: 'turnEnd', id: `end:${turn.id}`, turnId: turn.id, turn, changes, newest, unfinished })
   }
 
   const lastOf = new Map(

@@ -49,11 +49,12 @@ export function sessionAnswers(
           ...(forApproval === undefined ? {} : { forApproval }),
         })
       },
-      rewind: ({ sessionId, requestId, itemId, edited }, client) =>
+      rewind: ({ sessionId, requestId, itemId, edited, withFiles }, client) =>
         services.rewinds.rewind(
           sessionId,
           itemId,
           edited ? { requestId, ...edited, attendance: client.attendance } : null,
+          withFiles,
         ),
       setAside: ({ sessionId, markItemId, after }) => services.rewinds.items(sessionId, markItemId, after ?? null),
       restoreSetAside: async ({ sessionId, markItemId }) => {

@@ -42,7 +42,7 @@ export function ApprovalsPage() {
         <li key={rule.id} className="flex items-center gap-10 px-12 py-8">
           <Badge tone={effects[rule.effect].tone}>{effects[rule.effect].word}</Badge>
           <div className="min-w-0 grow">
-            <p className="font-mono text-12 break-words">{shownText(ruleText(rule.match))}</p>
+            <p className="font-mono text-12 break-words">{shownText(ruleText(rule.match, rule.workspace))}</p>
             <p className="truncate text-11 text-muted">
               {shownText(scopeText(rule))} · {rule.by === 'policy' ? 'set by policy' : 'by you'} ·{' '}
               <RelativeTime at={rule.at} />
@@ -51,7 +51,7 @@ export function ApprovalsPage() {
           {rule.by === 'person' && (
             <IconButton
               icon={Trash2}
-              label={`Remove rule: ${shownText(ruleText(rule.match))}`}
+              label={`Remove rule: ${shownText(ruleText(rule.match, rule.workspace))}`}
               size="small"
               onClick={() => void remove(rule.id)}
             />

@@ -3,6 +3,7 @@ import { Duration } from '../../ui/duration.tsx'
 import { durationText } from '../../ui/time-text.ts'
 import { Markdown } from '../markdown.tsx'
 import type { RowOf } from '../rows.ts'
+import { thought } from '../thought.ts'
 import { Disclosure } from './disclosure.tsx'
 
 /** A span of thinking: while it goes on its last lines, afterwards its title (S-60). */
@@ -16,7 +17,7 @@ export function ReasoningRow({
   onToggle: () => void
 }) {
   const live = item.status === 'live'
-  const title = item.title ?? (live ? '' : firstLine(item.text))
+  const { title, body } = thought(item, live)
   return (
     <div className="py-2">
       <Disclosure open={open} onToggle={() => onToggle()} icon={<Brain size={14} strokeWidth={1.75} aria-hidden />}>
@@ -32,9 +33,9 @@ export function ReasoningRow({
           ) : null}
         </span>
       </Disclosure>
-      {open && item.text !== '' && (
+      {open && body !== '' && (
         <div className="my-4 ml-8 border-l border-line pl-16 [&_.prose]:text-[0.8125rem] [&_.prose]:text-muted">
-          <Markdown text={item.text} live={live} />
+          <Markdown text={body} live={live} />
         </div>
       )}
       {live && !open && item.text !== '' && (
@@ -47,8 +48,4 @@ export function ReasoningRow({
       )}
     </div>
   )
-}
-
-function firstLine(text: string): string {
-  return /^\s*(?:#+\s*|\*\*)?(.{1,120}?)(?:\*\*)?\s*$/m.exec(text)?.[1] ?? ''
 }

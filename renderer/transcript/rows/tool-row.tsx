@@ -13,6 +13,7 @@ import { AttachmentChips } from '../attachment-chips.tsx'
 import { ChangedFileDiff } from '../changed-file-diff.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Counts } from '../counts.tsx'
+import { fileLines, withoutNumbers } from '../file-lines.ts'
 import type { RowOf } from '../rows.ts'
 import { plainOutput, tailOf } from '../shown-text.ts'
 import { Shown } from '../shown.tsx'
@@ -270,11 +271,34 @@ function Arguments({ args }: { args: unknown }) {
   )
 }
 
+/** The lines of a file beside their numbers, which are not selected with them. */
+function ReadText({ text }: { text: string }) {
+  const lines = fileLines(text)
+  if (!lines) return text
+  const digits = Math.max(...lines.map(({ number }) => number?.length ?? 0))
+  return lines.map((line, at) => (
+    <span key={at} className="flex">
+      <span
+        aria-hidden
+        className="figures mr-12 shrink-0 text-right text-faint select-none"
+        style={{ width: `${digits}ch` }}
+      >
+        {line.number}
+      </span>
+      <span className={classNames('min-w-0', line.number === null && 'text-faint')}>
+        {line.text}
+        {'\n'}
+      </span>
+    </span>
+  ))
+}
+
 /** What came out, its end first in sight for a running call and its start for one that is done. */
 function Output({ item }: { item: ToolItem }) {
   const [all, setAll] = useState(false)
   const [asked, setAsked] = useState(false)
   const controller = useSessionController(useSessionId())
+  const kind = toolKind(item.name)
   const text = plainOutput(toolOutput(item)).replace(/\n+$/, '')
   const words = toolStateWords(item)
   const lines = text.split('\n')
@@ -296,10 +320,10 @@ function Output({ item }: { item: ToolItem }) {
             aria-label="Output"
             className={classNames(outputText, 'ring-inside max-h-400 overflow-auto px-12 py-8')}
           >
-            {visible}
+            {kind === 'read' ? <ReadText text={visible} /> : visible}
           </pre>
           <CopyButton
-            text={text}
+            text={kind === 'read' ? withoutNumbers(text) : text}
             label="Copy output"
             className="absolute top-4 right-4 bg-sunken opacity-0 group-hover/output:opacity-100 focus-visible:opacity-100"
           />

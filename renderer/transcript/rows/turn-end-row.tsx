@@ -22,7 +22,7 @@ import { durationText } from '../../ui/time-text.ts'
 import { ExecSurvivors } from '../../terminal/exec-survivors.tsx'
 import { costText, counted, tokensText } from '../amounts.ts'
 import { Counts } from '../counts.tsx'
-import { isUnfinished, outcomeWords } from '../outcome.ts'
+import { canGoOn, outcomeWords } from '../outcome.ts'
 import type { RowOf } from '../rows.ts'
 import { useSessionId } from '../transcript-context.ts'
 
@@ -34,14 +34,10 @@ const marks: Record<NonNullable<Turn['outcome']>, { icon: LucideIcon; tone: stri
 }
 
 /** The end of a turn, drawn from its row (S-63): outcome, how long, which model, tokens, files changed. */
-export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'turnEnd'> }) {
+export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row: RowOf<'turnEnd'> }) {
   const sessionId = useSessionId()
   const controller = useSessionController(sessionId)
-  const idle = useView(
-    sessionId,
-    ({ header }) => header.currentTurnId === null && header.recovery?.status !== 'awaiting',
-    false,
-  )
+  const idle = useView(sessionId, canGoOn, false)
   if (!turn.outcome) return null
   const { icon: Icon, tone } = marks[turn.outcome]
   const { input, output, total, cost } = turn.usage
@@ -106,7 +102,7 @@ export function TurnEndRow({ row: { turn, changes, newest } }: { row: RowOf<'tur
       )}
       {newest && idle && (
         <span className="ml-auto flex items-center gap-2">
-          {isUnfinished(turn) && (
+          {unfinished && (
             <Button
               size="small"
               variant="ghost"
