@@ -155,7 +155,7 @@ describe('after it', () => {
     expect(await second.storage.draft(actor.id)).toMatchObject({ text: 'one\n\ntwo\n\ntyped meanwhile', revision: 5 })
   })
 
-  test('T-188 T-194 T-195 TA-33 Continue clicked twice is one turn; killed again it asks again; a message instead resolves it', async () => {
+  test('T-188 T-194 T-195 TA-33 SA-10 Continue clicked twice is one turn; killed again it asks again; a message instead resolves it', async () => {
     const { bench: first, id } = await killedAt('text', [
       { emit: [{ text: 'Only half', everyMs: 20 }, { hang: true }] },
     ])
@@ -263,7 +263,7 @@ describe('what cannot be read back', () => {
   let breaks = 0
 
   test.each(faults)(
-    'T-189 T-190 T-191 T-192 $reason: interrupted, not to be continued, the words kept',
+    'T-189 T-190 T-191 T-192 SA-10 $reason: interrupted, not to be continued, the words kept',
     async ({ reason, damage }) => {
       const { id } = await interrupted()
       breaks = 1
@@ -287,6 +287,7 @@ describe('what cannot be read back', () => {
       await bench.start(actor, 'new')
       await window.until((view) => view.turns.length === 3 && view.turn === null)
       expect(window.itemsOf('user').map((item) => item.text)).toEqual(['do it', 'new', 'also this'])
+      expect(window.view.header.recovery).toMatchObject({ status: 'resolved' })
     },
   )
 })

@@ -194,7 +194,7 @@ describe('draining', () => {
     expect(window.of('changes.changed')[0]!.seq).toBeLessThan(window.of('turn.settled')[0]!.seq)
   })
 
-  test('T-5 T-110 TA-11 TA-13 a deaf tool is unknown after 5 s; late it touches neither transcript nor the next turn', async () => {
+  test('T-5 T-110 TA-11 TA-13 SA-9 a deaf tool is unknown after 5 s; late it touches neither transcript nor the next turn', async () => {
     movableTime()
     try {
       const bench = await scene.workbench([
@@ -220,6 +220,7 @@ describe('draining', () => {
       await window.until((view) => view.changes.length > 0)
       await actor.idle()
       expect(window.view.items).toEqual(before.items)
+      expect(window.view.turns).toEqual(before.turns)
       expect(window.events.filter((event) => 'turnId' in event && event.turnId === first).at(-1)?.type).toBe(
         'turn.settled',
       )

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
@@ -376,7 +377,7 @@ test('K-14 a slice ends before it outgrows a frame, and the next one goes on the
   expect(earlier.items[0]!.pos).toBe(newest.items[0]!.pos - 1)
 })
 
-test('S-7 a damaged record opens with defaults, told once', async () => {
+test('S-7 SA-37 a damaged record opens with defaults, told once', async () => {
   const repairs: [string, string[]][] = []
   const storage = await open({ onRepair: (...repair) => repairs.push(repair) })
   const header = sampleHeader({ lastSeq: 5 })
@@ -607,4 +608,46 @@ test('S-173 the space of what was erased goes back to the disk', async () => {
   expect(await storage.vacuum()).toBeGreaterThan(1_900_000)
   await storage.commit(sampleWrite(sampleHeader()))
   expect((await storage.health()).integrity).toBe('ok')
+})
+
+test('SA-14 1,000 entries are read by pages of 100 while 50 get activity: each other one once', async () => {
+  const storage = await open()
+  const headers = Array.from({ length: 1_000 }, (_, at) => sampleHeader({ updatedAt: 1_000 + Math.floor(at / 3) }))
+  await Promise.all(headers.map((header) => storage.commit(sampleWrite(header))))
+  const moved = new Set(headers.filter((_, at) => at % 20 === 7).map(({ id }) => id))
+  const moving = headers.filter(({ id }) => moved.has(id))
+  const seen: string[] = []
+  let before: { updatedAt: number; id: string } | undefined
+  for (let more = true; more;) {
+    const page = await storage.entries({ limit: 100, before })
+    seen.push(...page.entries.map(({ id }) => id))
+    before = page.entries.at(-1)
+    more = page.more
+    for (const header of moving.splice(0, 6))
+      await storage.commit(sampleWrite({ ...header, updatedAt: 9_000 + seen.length }))
+  }
+  expect(moving).toEqual([])
+  const others = headers.map(({ id }) => id).filter((id) => !moved.has(id))
+  expect(seen.filter((id) => !moved.has(id)).toSorted()).toEqual(others.toSorted())
+  expect(new Set(seen).size).toBe(seen.length)
+})
+
+test('S-19 the list, health, the look for what was interrupted and the prefix of an id read no transcript', async () => {
+  const writer = await open()
+  const header = sampleHeader({ currentTurnId: 't1', itemCount: 1 })
+  const running = { ...turnRow('t1'), outcome: null, settledAt: null }
+  await writer.commit(
+    sampleWrite(header, { items: [userItem(1, 'go')], turns: [running], events: [turnStarted(1, 't1')] }),
+  )
+  await writer.close()
+  const storage = await open({ readOnly: true })
+  const other = new Database(join(home, 'lathe.db'))
+  other.exec('DROP TABLE items; DROP TABLE changes')
+  other.close()
+  expect((await storage.entries({ limit: 10 })).entries.map(({ id }) => id)).toEqual([header.id])
+  expect(await storage.unsettledSessions()).toEqual([header.id])
+  expect(await storage.deletedEntries(10)).toEqual([])
+  expect(await storage.idsByPrefix(header.id.slice(0, 8))).toEqual([header.id])
+  expect(await storage.health()).toMatchObject({ integrity: 'ok' })
+  await expect(storage.loadSession(header.id)).rejects.toThrow()
 })
