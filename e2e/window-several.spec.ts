@@ -129,7 +129,7 @@ test('K-18 a click on a card that another window has answered says so and change
   expect((await desk.lab.git('status', '--porcelain')).trim()).toBe('')
 })
 
-test('S-43 a host killed in mid turn: the window says so, and its next address has all of it and goes on', async ({
+test('S-40 S-43 SA-11 a host killed in mid turn: the window says so and stays readable, and its next address has all of it and goes on', async ({
   open,
 }) => {
   const desk = await open({ script: [{ emit: [{ text: 'So far I know this' }, { hang: true }] }] })
@@ -145,6 +145,10 @@ test('S-43 a host killed in mid turn: the window says so, and its next address h
 
   const address = await desk.serveAgain()
   await expect(window.page.getByText('Open the address that “lathe serve” printed last.')).toBeVisible()
+  // Refused for good, and still there to be read and written in.
+  await expect(window.entry('Answer')).toContainText('So far I know this')
+  await window.message.fill('A draft typed meanwhile, refused')
+  await window.message.fill('A draft typed meanwhile')
   // In the same tab, as a person would: the page is not loaded again, and keeps what was typed.
   await window.page.goto(address)
   await expect(window.message).toHaveValue('A draft typed meanwhile')

@@ -632,7 +632,7 @@ test('SA-14 1,000 entries are read by pages of 100 while 50 get activity: each o
   expect(new Set(seen).size).toBe(seen.length)
 })
 
-test('S-19 the list, health, the look for what was interrupted and the prefix of an id read no transcript', async () => {
+test('S-19 the list, the look for what was interrupted and the prefix of an id read no transcript', async () => {
   const writer = await open()
   const header = sampleHeader({ currentTurnId: 't1', itemCount: 1 })
   const running = { ...turnRow('t1'), outcome: null, settledAt: null }
@@ -648,6 +648,5 @@ test('S-19 the list, health, the look for what was interrupted and the prefix of
   expect(await storage.unsettledSessions()).toEqual([header.id])
   expect(await storage.deletedEntries(10)).toEqual([])
   expect(await storage.idsByPrefix(header.id.slice(0, 8))).toEqual([header.id])
-  expect(await storage.health()).toMatchObject({ integrity: 'ok' })
   await expect(storage.loadSession(header.id)).rejects.toThrow()
 })

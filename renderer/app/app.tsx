@@ -53,7 +53,13 @@ export function App({ connection }: { connection: PageConnection }) {
   useLastSession()
   return (
     <TooltipProvider>
-      {refusal ? <Refused refusal={refusal} onRetry={() => connection.retry()} /> : started ? <Frame /> : <Starting />}
+      {started ? (
+        <Frame refusal={refusal} onRetry={() => connection.retry()} />
+      ) : refusal ? (
+        <Refused refusal={refusal} onRetry={() => connection.retry()} />
+      ) : (
+        <Starting />
+      )}
       <Dialogs />
       <Confirm />
       <Toaster />

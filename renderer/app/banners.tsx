@@ -1,6 +1,7 @@
 /** Lines across the window for what concerns all of it: the connection, storage, the configuration. */
 import { CircleAlert, CircleArrowUp, HardDrive, Unplug } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
+import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showDialog } from '../state/window-store.ts'
@@ -45,14 +46,37 @@ function Banner({
 
 const icon = { size: 14, strokeWidth: 1.75, 'aria-hidden': true } as const
 
-export function Banners() {
+export type Refusal = {
+  /** Why no connection is tried any more; null while it is tried, or stands. */
+  refusal: ErrorBody | null
+  onRetry: () => void
+}
+
+export function Banners({ refusal, onRetry }: Refusal) {
   return (
     <>
-      <ConnectionBanner />
+      {refusal ? <RefusedBanner {...refusal} onRetry={onRetry} /> : <ConnectionBanner />}
       <StorageBanner />
       <HostBanner />
       <UpdateBanner />
     </>
+  )
+}
+
+/** What is on screen stays readable, and what is typed is kept (S-40). */
+function RefusedBanner({ message, hint, onRetry }: ErrorBody & Pick<Refusal, 'onRetry'>) {
+  return (
+    <Banner
+      tone="failed"
+      icon={<Unplug {...icon} />}
+      action={
+        <Button size="small" onClick={onRetry}>
+          Try again
+        </Button>
+      }
+    >
+      {message} <span className="text-muted">{hint}</span>
+    </Banner>
   )
 }
 

@@ -12,7 +12,7 @@ import { classNames } from '../ui/class-names.ts'
 import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
 import { useZoom } from './appearance.ts'
-import { Banners } from './banners.tsx'
+import { Banners, type Refusal } from './banners.tsx'
 import { Inspector } from './inspector.tsx'
 import { SideSheet } from './side-sheet.tsx'
 import { StatusBar } from './status-bar.tsx'
@@ -54,7 +54,7 @@ function usePaneSize(key: SizeKey): PaneSize {
   }
 }
 
-export function Frame() {
+export function Frame(connection: Refusal) {
   const sessionId = useWindow((state) => state.sessionId)
   const docked = useFrame() === 'wide'
   const list = usePaneShown('list')
@@ -64,7 +64,7 @@ export function Frame() {
   const zoom = useZoom()
   return (
     <div className="flex h-dvh flex-col overflow-hidden bg-canvas text-ink">
-      <Banners />
+      <Banners {...connection} />
       <SplitPanes
         id="frame"
         direction="columns"

@@ -105,7 +105,6 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
 
 function ModelSlot({ model }: { model: string | null }): ReactNode {
   const providers = useWorkbench((state) => state.providers)
-  const none = providers.every(({ models }) => models.length === 0)
   return (
     <button
       type="button"
@@ -113,9 +112,7 @@ function ModelSlot({ model }: { model: string | null }): ReactNode {
       onClick={() => showDialog({ kind: 'models' })}
       title={model ?? 'Choose a model'}
     >
-      <span className="max-w-200 truncate">
-        {model ? modelLabel(providers, model) : none ? 'No model' : 'Default model'}
-      </span>
+      <span className="max-w-200 truncate">{model ? modelLabel(providers, model) : 'No model'}</span>
     </button>
   )
 }

@@ -11,10 +11,9 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
   const saving = useSession(sessionId, (state) => state.savingSince !== null)
   const deleted = useView(sessionId, ({ header }) => header.deletedAt !== null, false)
   const path = useView(sessionId, ({ header }) => header.workspace, '')
-  // Without a choice the configuration's default answers; only where there is no model at all it is known to be refused.
+  // Without a choice of its own the default answers; the list of models comes after the settings that name it.
   const modelless = useWorkbench(
-    ({ providers, providersLoading }) =>
-      providersLoading === 'ready' && providers.every(({ models }) => models.length === 0),
+    ({ settings, providersLoading }) => providersLoading === 'ready' && settings.model === null,
   )
   const chosen = useView(sessionId, ({ header }) => header.model !== null, true)
   const missing = useWorkbench(({ workspaces }) => workspaces.get(path)?.state === 'missing')
@@ -48,7 +47,7 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
   }
   if (modelless && !chosen) {
     return {
-      text: 'No model is set up.',
+      text: 'No model is chosen yet.',
       fix: (
         <Button size="small" onClick={chooseModel}>
           Choose model

@@ -29,8 +29,7 @@ export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useWorkbench(({ settings }) => settings.model)
   const model = chosen ?? fallback
-  const none = providers.every(({ models }) => models.length === 0)
-  const label = model !== null ? modelLabel(providers, model) : none ? 'No model' : 'Default model'
+  const label = model !== null ? modelLabel(providers, model) : 'No model'
   return (
     <Popover
       label="Choose a model"

@@ -32,8 +32,7 @@ export async function runSlash(
   const last = turns.at(-1)
   switch (name) {
     case 'new':
-      await newSessionHere(sessionId, argument)
-      return null
+      return (await newSessionHere(sessionId, argument)) === null ? 'No session was started.' : null
     case 'stop':
       if (header.currentTurnId === null) return await controller.sideCommand(name, '')
       await hands.stop()

@@ -120,12 +120,18 @@ let client: Client | undefined
 async function loadLists(from: Client): Promise<void> {
   const put = <T>(reading: Promise<T>, apply: (value: T) => void) => reading.then(apply, () => {})
   await Promise.all([
-    // The window is drawn once `info` is there: by then it must know the folders, or "New session" would ask for one.
-    put(Promise.all([from.host.info(), from.workspaces.list().catch(() => null)]), ([info, list]) =>
-      setState({ info, ...(list && { workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) }) }),
+    // The window is drawn once `info` is there: by then it must know the folders, or "New session" would ask for one, and
+    // the settings, or it would change under the eye.
+    put(
+      Promise.all([from.host.info(), from.workspaces.list().catch(() => null), from.settings.get().catch(() => null)]),
+      ([info, list, settings]) =>
+        setState({
+          info,
+          ...(list && { workspaces: new Map(list.map((workspace) => [workspace.path, workspace])) }),
+          ...(settings && { settings }),
+        }),
     ),
     put(from.host.update(), (update) => setState({ update })),
-    put(from.settings.get(), (settings) => setState({ settings })),
     put(from.approvals.rules(), (rules) => setState({ rules })),
     put(from.terminals.list(), (list) => setState({ terminals: list.sort(byAge) })),
     loadProviders(),

@@ -1,6 +1,7 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { listPage, listPageMax } from '../../../preload/contract/limits.ts'
+import { checkPlace } from '../../sessions/message-checks.ts'
 import { exportSession } from '../../sessions/export.ts'
 import { wholeItems } from '../../sessions/whole-session.ts'
 import type { Handlers } from '../handlers.ts'
@@ -15,6 +16,7 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
       list: ({ before, limit, workspace, archived, text }) =>
         storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
       create: async ({ workspace, model, approvalMode }) => {
+        await checkPlace(workspace, storage.dataFolder)
         const chosen = model ?? (await services.demoModelOf(workspace))
         return { sessionId: sessions.create({ workspace, model: chosen, approvalMode }).id }
       },
