@@ -62,6 +62,12 @@ export const attachmentsBytesMax = 200 * 1024 * 1024
 /** The editor opens and saves text files up to this size; of larger ones the beginning is shown. */
 export const editedBytesMax = 5 * 1024 * 1024
 
+/** Pictures are shown up to this size; larger ones say theirs. */
+export const shownPictureBytesMax = 10 * 1024 * 1024
+/** Comments that wait in a draft to be sent, and characters of one and of the lines it quotes. */
+export const commentsMax = 50
+export const commentCharsMax = 8_000
+
 export const deletedKeptDays = 7
 export const rewoundKeptDays = 30
 export const undoDeleteMs = 10_000

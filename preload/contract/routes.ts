@@ -9,7 +9,15 @@ import { PlacedCommands } from './command-marks.ts'
 import { SessionEvent, TerminalState, WorkbenchEvent, Workspace } from './events.ts'
 import { BlobHash, Id, RequestId } from './ids.ts'
 import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
-import { editedBytesMax, listPageMax, queryCharsMax, sliceItemsMax, titleCharsMax } from './limits.ts'
+import {
+  commentCharsMax,
+  commentsMax,
+  editedBytesMax,
+  listPageMax,
+  queryCharsMax,
+  sliceItemsMax,
+  titleCharsMax,
+} from './limits.ts'
 import { ApprovalMode, Entry, FollowUp, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
 import { Settings, TerminalProfile } from './settings.ts'
 import { Update } from './update.ts'
@@ -70,6 +78,16 @@ export const ProviderEntry = z.object({
 })
 export type ProviderEntry = z.infer<typeof ProviderEntry>
 
+/** A picture that can be shown, by its content; its size in pixels where its header tells it. */
+export const Picture = z.object({
+  mediaType: z.string(),
+  bytes: z.number().int(),
+  width: z.number().int().nullable(),
+  height: z.number().int().nullable(),
+})
+export type Picture = z.infer<typeof Picture>
+const PictureBody = z.object({ data: z.base64(), mediaType: z.string() })
+
 /** A hunk-wise diff of one change, computed in a worker or by git (F-904). */
 export const ChangeDiff = z.object({
   path: z.string(),
@@ -82,6 +100,8 @@ export const ChangeDiff = z.object({
   added: z.number().nullable(),
   removed: z.number().nullable(),
   note: z.string().nullable(),
+  /** Where every side that is there is a picture (F-904); their bytes are `changes.picture`. */
+  pictures: z.object({ before: Picture.nullable(), after: Picture.nullable() }).nullable(),
   /** The file differs now from the recorded after (F-910). */
   changedSince: z.boolean(),
   /** Hunks of `patch` that can be kept or undone one by one, by the line numbers of their headers (F-907). */
@@ -185,7 +205,27 @@ export const SearchHit = z.object({
 })
 export type SearchHit = z.infer<typeof SearchHit>
 
-export const Draft = z.object({ text: z.string(), attachments: z.array(Attachment), revision: z.number().int() })
+/** What the person says to lines of a change; it goes to the agent with their next message (F-912). */
+export const Comment = z.object({
+  id: Id,
+  changeId: Id,
+  path: z.string().max(4_096),
+  side: z.enum(['before', 'after']),
+  /** Lines of that side, from 1, both inclusive. */
+  from: z.number().int().min(1),
+  to: z.number().int().min(1),
+  quoted: z.string().max(commentCharsMax),
+  text: z.string().max(commentCharsMax),
+})
+export type Comment = z.infer<typeof Comment>
+const Comments = z.array(Comment).max(commentsMax)
+
+export const Draft = z.object({
+  text: z.string(),
+  attachments: z.array(Attachment),
+  comments: Comments.optional(),
+  revision: z.number().int(),
+})
 export type Draft = z.infer<typeof Draft>
 
 export const contract = {
@@ -382,7 +422,13 @@ export const contract = {
     draft: route.input(z.object({ ...inSession })).output(Draft),
     setDraft: route
       .input(
-        z.object({ ...inSession, text: Text, attachments: z.array(Attachment).max(50), source: z.string().max(64) }),
+        z.object({
+          ...inSession,
+          text: Text,
+          attachments: z.array(Attachment).max(50),
+          comments: Comments.optional(),
+          source: z.string().max(64),
+        }),
       )
       .output(z.object({ revision: z.number().int() })),
     /** Prompts to recall with Up, newest first: this session's, then its workspace's (S-103). */
@@ -505,6 +551,10 @@ export const contract = {
     diff: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
     /** From the recorded after to the file as it is now (F-910). */
     compare: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
+    /** The picture a change began or ended with. Throws `file.too_large`, `file.not_found`. */
+    picture: route
+      .input(z.object({ ...inSession, changeId: Id, side: z.enum(['before', 'after']) }))
+      .output(PictureBody),
     /** Keeps a hunk, or the whole file where `hunkId` is null, or makes it open again; changes no file (F-908). */
     review: route
       .input(z.object({ ...act, ...inSession, changeId: Id, hunkId: z.string().max(64).nullable(), keep: z.boolean() }))
@@ -536,6 +586,8 @@ export const contract = {
   files: {
     list: route.input(z.object({ workspace: Path, path: z.string().max(4_096) })).output(z.array(TreeNode)),
     read: route.input(z.object({ workspace: Path, path: Path })).output(FileBody),
+    /** A file that is a picture. Throws `file.too_large`, `file.not_found`. */
+    picture: route.input(z.object({ workspace: Path, path: Path })).output(PictureBody),
     /**
      * Saves what the person edited, through the commit gate: encoding, byte order mark and line ends stay the file's own.
      * Throws `file.stale` where the file is not `base` any more, null being one that is not there.

@@ -1,7 +1,19 @@
+import type { Comment } from '../../preload/contract/routes.ts'
+
 /** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
 interface CommandTargets {
   transcript: { find(): void }
-  changes: { next(): void; previous(): void; nextFile(): void; previousFile(): void; keep(): void; undo(): void }
+  changes: {
+    next(): void
+    previous(): void
+    nextFile(): void
+    previousFile(): void
+    keep(): void
+    undo(): void
+    comment(): void
+    /** Goes to the lines a comment is about. */
+    show(comment: Comment): void
+  }
   editor: { save(): void }
   terminal: {
     find(): void

@@ -393,6 +393,14 @@ export const commands: readonly Command[] = [
     run: () => commandTarget('changes')?.undo(),
   },
   {
+    id: 'changes.comment',
+    title: 'Comment on this change',
+    category: 'Changes',
+    keys: 'F9',
+    when: changesShown,
+    run: () => commandTarget('changes')?.comment(),
+  },
+  {
     id: 'changes.undoTurn',
     title: 'Undo the changes of the latest turn…',
     category: 'Changes',

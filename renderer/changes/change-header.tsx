@@ -107,6 +107,7 @@ function FileReview({ sessionId, change }: { sessionId: string; change: ChangedF
 function noteOf(loaded: LoadedDiff | undefined): string | null {
   if (loaded?.state !== 'ready') return null
   const { diff } = loaded
+  if (diff.pictures) return null
   if (diff.note !== null) return diff.note
   if (diff.binary) return 'Binary file'
   return diff.patch === null ? 'Too large to show line by line' : null

@@ -1,9 +1,13 @@
 /** The inspector's "Changes": what a turn, or the whole session, did to the workspace, as diffs to read (F-901 to F-911). */
 import { ArrowDown, ArrowUp, FileDiff, Redo2, SlidersHorizontal, Undo2 } from 'lucide-react'
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useStore } from 'zustand'
+import { newId } from '../../preload/contract/ids.ts'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { provideTarget } from '../app/command-targets.ts'
+import { linesText } from '../composer/comments.ts'
+import { composerOf } from '../composer/composer-store.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { useView } from '../state/session-store.ts'
 import { showDialog } from '../state/window-store.ts'
@@ -22,13 +26,16 @@ import { Select } from '../ui/select.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { toast } from '../ui/toast.tsx'
 import { blockText } from './change-blocks.ts'
-import { diffIn, loadDiff, useDiffs } from './change-diffs.ts'
+import { diffIn, type LoadedDiff, loadDiff, useDiffs } from './change-diffs.ts'
 import { ChangeHeader, Counts } from './change-header.tsx'
 import { type ChangeScope, filesInScope, latestChangedTurn, type ScopedFile, unfoldsItself } from './change-scope.ts'
-import { diffItem, diffOf } from './diff-items.ts'
+import { type CommentPlace, diffItem, diffOf, type Mark } from './diff-items.ts'
 import type { DiffView } from './diff-view.tsx'
 import { FileOverview } from './file-overview.tsx'
 import { HunkBar } from './hunk-bar.tsx'
+import { CommentField, LineComment } from './line-comment.tsx'
+import { linesOfSide } from './patch-text.ts'
+import { PictureCompare } from './picture-compare.tsx'
 import { keepChange, undoChange } from './review-actions.ts'
 
 const DiffViewPane = lazy(() => import('./diff-view.tsx'))
@@ -40,6 +47,8 @@ const splitFromPx = 760
 const overviewFrom = 3
 /** Files whose diffs are asked for without being unfolded by hand. */
 const loadedUnaskedMax = 60
+/** More of the lines is not quoted to the agent: it has the file. */
+const quotedCharsMax = 4_000
 
 export function ChangesTab({ sessionId }: { sessionId: string }) {
   const changes = useView(sessionId, (view) => view.changes, noChanges)
@@ -106,16 +115,38 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
   const diffs = useDiffs(sessionId, wanted)
   /** Changes shown against the file as it is now (F-910). */
   const [compared, setCompared] = useState<ReadonlySet<string>>(new Set())
+  const composer = composerOf(sessionId)
+  const waiting = useStore(composer.store, (state) => state.comments)
+  const comments = useMemo(() => Map.groupBy(waiting, ({ changeId }) => changeId), [waiting])
+  /** Lines that a comment is being written on. */
+  const [writing, setWriting] = useState<CommentPlace | null>(null)
   const items = useMemo(
     () =>
       shown.map((change) => {
         const isCompared = compared.has(change.id)
         const loaded = diffIn(diffs, sessionId, change, isCompared)
-        const hunks = loaded?.state === 'ready' && !change.undone ? loaded.diff.hunks : []
-        return diffItem(change, diffOf(change, loaded, hideWhitespace, isCompared), isFolded(change), hunks)
+        const ready = loaded?.state === 'ready' ? loaded.diff : null
+        const pictures = ready?.pictures != null && !isCompared
+        return diffItem({
+          change,
+          diff: diffOf(change, loaded, hideWhitespace, isCompared),
+          folded: folds.get(change.id) ?? (!pictures && !unfoldsItself(change)),
+          hunks: ready && !change.undone ? ready.hunks : [],
+          pictures,
+          comments: comments.get(change.id) ?? [],
+          writing: writing?.changeId === change.id ? writing : null,
+        })
       }),
-    [shown, diffs, sessionId, hideWhitespace, isFolded, compared],
+    [shown, diffs, sessionId, hideWhitespace, folds, compared, comments, writing],
   )
+  const beginComment = useCallback((place: CommentPlace | null) => {
+    if (place) setWriting(place)
+    else setSaid('Go to a change or select lines first.')
+  }, [])
+  const endComment = useCallback(() => {
+    setWriting(null)
+    room.current?.focus()
+  }, [])
   // A file that was written since is asked about again: whether it is still as the turn left it (F-910, F-1112).
   const written = useWorkbench(({ filesChanged }) => filesChanged.get(workspace))
   useEffect(() => {
@@ -162,8 +193,13 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
         previousFile: () => stepFile(-1),
         keep: () => void decide(true),
         undo: () => void decide(false),
+        comment: () => beginComment(view.current?.selected() ?? null),
+        show: (comment) => {
+          setFolds((before) => new Map(before).set(comment.changeId, false))
+          requestAnimationFrame(() => view.current?.showLines(comment))
+        },
       }),
-    [step, stepFile, decide],
+    [step, stepFile, decide, beginComment],
   )
 
   const undoable = useMemo(() => {
@@ -174,7 +210,7 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
   }, [scope, turns, shown])
   const fold = (id: string, folded: boolean) => setFolds((before) => new Map(before).set(id, folded))
   return (
-    <div ref={room} className="flex min-h-0 grow flex-col">
+    <div ref={room} tabIndex={-1} className="flex min-h-0 grow flex-col outline-none">
       <Toolbar
         undoable={undoable}
         onUndo={(turnId, redo) => showDialog({ kind: 'undo', sessionId, turnId, redo, andLater: scope === 'session' })}
@@ -213,9 +249,21 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
             items={items}
             style={style === 'auto' ? (width >= splitFromPx ? 'split' : 'unified') : style}
             wrap={wrap}
-            renderHunk={({ changeId, hunkId, line }) => {
-              const change = byId.get(changeId)
-              return change && <HunkBar sessionId={sessionId} change={change} hunkId={hunkId} line={line} />
+            onComment={beginComment}
+            renderMark={(mark) => {
+              const change = byId.get(mark.changeId)
+              return (
+                change && (
+                  <MarkView
+                    mark={mark}
+                    sessionId={sessionId}
+                    change={change}
+                    loaded={diffIn(diffs, sessionId, change, compared.has(change.id))}
+                    onComment={beginComment}
+                    onCommented={endComment}
+                  />
+                )
+              )
             }}
             renderHeader={(id) => {
               const change = byId.get(id)
@@ -234,8 +282,8 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
                     setCompared((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
                   }}
                   turnLabel={repeated.has(change.path) ? `turn ${turnNumber.get(change.turnId) ?? '?'}` : undefined}
-                  folded={isFolded(change)}
-                  hasLines={item.fileDiff.hunks.length > 0}
+                  folded={item.collapsed === true}
+                  hasLines={item.fileDiff.hunks.length > 0 || (item.annotations?.length ?? 0) > 0}
                   onFold={(folded) => fold(id, folded)}
                 />
               )
@@ -245,6 +293,64 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
       )}
     </div>
   )
+}
+
+/** What stands between the lines: a hunk's bar, pictures, a comment, the field for one. */
+function MarkView({
+  mark,
+  sessionId,
+  change,
+  loaded,
+  onComment,
+  onCommented,
+}: {
+  mark: Mark
+  sessionId: string
+  change: ChangedFile
+  loaded: LoadedDiff | undefined
+  onComment: (place: CommentPlace) => void
+  onCommented: () => void
+}) {
+  const composer = composerOf(sessionId)
+  switch (mark.kind) {
+    case 'hunk':
+      return (
+        <HunkBar
+          sessionId={sessionId}
+          change={change}
+          hunkId={mark.hunkId}
+          line={mark.line}
+          onComment={() => onComment(mark.place)}
+        />
+      )
+    case 'pictures': {
+      const pictures = loaded?.state === 'ready' ? loaded.diff.pictures : null
+      return pictures && <PictureCompare sessionId={sessionId} change={change} pictures={pictures} />
+    }
+    case 'comment':
+      return (
+        <LineComment
+          comment={mark.comment}
+          onSave={(text) => composer.putComment({ ...mark.comment, text })}
+          onRemove={() => composer.removeComment(mark.comment.id)}
+        />
+      )
+    case 'writing': {
+      const patch = loaded?.state === 'ready' ? (loaded.diff.patch ?? '') : ''
+      const { place } = mark
+      return (
+        <CommentField
+          lines={linesText(place)}
+          onSave={(text) => {
+            const quoted = linesOfSide(patch, place, quotedCharsMax)
+            composer.putComment({ id: newId(), path: change.path, ...place, quoted, text })
+            onCommented()
+          }}
+          onCancel={onCommented}
+        />
+      )
+    }
+  }
 }
 
 function useWidth(element: React.RefObject<HTMLElement | null>): number {

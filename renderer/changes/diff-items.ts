@@ -1,6 +1,6 @@
 /** Loaded diffs as items of the diff view, each made once for the same content. */
 import { type CodeViewDiffItem, type FileDiffMetadata, processFile } from '@pierre/diffs'
-import type { ChangeDiff } from '../../preload/contract/routes.ts'
+import type { ChangeDiff, Comment } from '../../preload/contract/routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { changeBlocks } from './change-blocks.ts'
 import type { LoadedDiff } from './change-diffs.ts'
@@ -68,45 +68,88 @@ export function diffOf(
   return diff.hunks.length > 0 ? diff : null
 }
 
-/** A hunk that can be kept or undone, as its annotation carries it. */
-export type HunkMark = { changeId: string; hunkId: string; line: number }
-export type DiffItem = CodeViewDiffItem<HunkMark>
+/** What stands between the lines of a diff, as its annotation carries it. */
+export type Mark =
+  /** A hunk that can be kept or undone. */
+  | { kind: 'hunk'; changeId: string; hunkId: string; line: number; place: CommentPlace }
+  | { kind: 'pictures'; changeId: string }
+  | { kind: 'comment'; changeId: string; comment: Comment }
+  /** Where a comment is being written. */
+  | { kind: 'writing'; changeId: string; place: CommentPlace }
+export type DiffItem = CodeViewDiffItem<Mark>
+type Marks = NonNullable<DiffItem['annotations']>
+
+/** Lines of one side of a change that a comment is about. */
+export type CommentPlace = Pick<Comment, 'changeId' | 'side' | 'from' | 'to'>
+
+const sides = { before: 'deletions', after: 'additions' } as const
 
 /** One below each hunk, after its last changed line. */
-function hunkMarks(
-  change: ChangedFile,
-  diff: FileDiffMetadata,
-  hunks: ChangeDiff['hunks'],
-): NonNullable<DiffItem['annotations']> {
+function hunkMarks(change: ChangedFile, diff: FileDiffMetadata, hunks: ChangeDiff['hunks']): Marks {
   const byStart = new Map(hunks.map((hunk) => [`${hunk.before} ${hunk.after}`, hunk.id]))
   return diff.hunks.flatMap((hunk) => {
     const hunkId = byStart.get(`${hunk.deletionStart} ${hunk.additionStart}`)
     const last = changeBlocks({ hunks: [hunk] }).at(-1)
     if (hunkId === undefined || !last) return []
-    const metadata = { changeId: change.id, hunkId, line: last.from }
+    const { from, to } = last
+    const place: CommentPlace = { changeId: change.id, side: last.side === 'additions' ? 'after' : 'before', from, to }
+    const metadata: Mark = { kind: 'hunk', changeId: change.id, hunkId, line: from, place }
     return [{ side: last.side, lineNumber: last.to, metadata }]
   })
+}
+
+function commentMarks(changeId: string, comments: readonly Comment[], writing: CommentPlace | null): Marks {
+  const written = comments.map((comment): Marks[number] => ({
+    side: sides[comment.side],
+    lineNumber: comment.to,
+    metadata: { kind: 'comment', changeId, comment },
+  }))
+  if (!writing) return written
+  return [
+    ...written,
+    { side: sides[writing.side], lineNumber: writing.to, metadata: { kind: 'writing', changeId, place: writing } },
+  ]
 }
 
 const made = new Map<string, { signature: string; item: DiffItem }>()
 const madeMax = 4_000
 
+export type ShownChange = {
+  change: ChangedFile
+  diff: FileDiffMetadata | null
+  folded: boolean
+  hunks: ChangeDiff['hunks']
+  /** It is a picture on every side: that is shown in place of lines. */
+  pictures: boolean
+  comments: readonly Comment[]
+  writing: CommentPlace | null
+}
+
 /** The item of a change; the same object until what it shows differs. */
-export function diffItem(
-  change: ChangedFile,
-  diff: FileDiffMetadata | null,
-  folded: boolean,
-  hunks: ChangeDiff['hunks'],
-): DiffItem {
-  const signature = `${change.after} ${diff?.cacheKey ?? 'none'} ${folded} ${hunks.length}`
+export function diffItem({ change, diff, folded, hunks, pictures, comments, writing }: ShownChange): DiffItem {
+  const said = comments.map(({ id, text }) => `${id} ${text}`).join(' ')
+  const signature = [
+    change.after,
+    diff?.cacheKey ?? 'none',
+    folded,
+    hunks.length,
+    pictures,
+    said,
+    writing && `${writing.side} ${writing.from} ${writing.to}`,
+  ].join(' ')
   const before = made.get(change.id)
   if (before?.signature === signature) return before.item
+  const annotations: Marks = diff
+    ? [...hunkMarks(change, diff, hunks), ...commentMarks(change.id, comments, writing)]
+    : pictures
+      ? [{ side: 'additions', lineNumber: 0, metadata: { kind: 'pictures', changeId: change.id } }]
+      : []
   const item: DiffItem = {
     id: change.id,
     type: 'diff',
     fileDiff: diff ?? emptyDiff(change.path, change.kind),
-    annotations: diff ? hunkMarks(change, diff, hunks) : [],
-    collapsed: folded || diff === null,
+    annotations,
+    collapsed: folded || (diff === null && !pictures),
     version: ++versions,
   }
   made.set(change.id, { signature, item })

@@ -1,10 +1,11 @@
 /** Every file's diff in one virtualised view. Loaded lazily: it brings the highlighter with it. */
+import type { SelectedLineRange } from '@pierre/diffs'
 import { CodeView, type CodeViewHandle, WorkerPoolContextProvider, useWorkerPool } from '@pierre/diffs/react'
 import { type ReactNode, type Ref, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import { useZoom } from '../app/appearance.ts'
 import { useShownTheme } from '../app/theme.ts'
 import { type ChangeBlock, changeBlocks } from './change-blocks.ts'
-import type { DiffItem, HunkMark } from './diff-items.ts'
+import type { CommentPlace, DiffItem, Mark } from './diff-items.ts'
 import { diffTheme, diffTokens, highlighterOptions, poolOptions } from './diff-theme.ts'
 
 export interface DiffView {
@@ -14,6 +15,9 @@ export interface DiffView {
   showFile(id: string): void
   /** The hunk the last step went to; null before one. */
   current(): { changeId: string; hunkId: string } | null
+  /** The selected lines, which a step selects too; null where none are. */
+  selected(): CommentPlace | null
+  showLines(place: CommentPlace): void
 }
 
 type DiffViewProps = {
@@ -21,7 +25,9 @@ type DiffViewProps = {
   style: 'unified' | 'split'
   wrap: boolean
   renderHeader: (id: string) => ReactNode
-  renderHunk: (mark: HunkMark) => ReactNode
+  renderMark: (mark: Mark) => ReactNode
+  /** The button that the pointer finds beside a line. */
+  onComment: (place: CommentPlace) => void
   ref?: Ref<DiffView>
 }
 
@@ -39,11 +45,23 @@ function keyboardScrolls(node: HTMLElement): void {
   for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-code]') ?? []) code.tabIndex = 0
 }
 
-function Diffs({ items, style, wrap, renderHeader, renderHunk, ref }: DiffViewProps) {
+/** Lines of one side: a selection over both counts as what it covers of the side it ends on. */
+function placeOf(changeId: string, { start, side, end, endSide }: SelectedLineRange): CommentPlace {
+  const last = endSide ?? side
+  const from = last === side ? Math.min(start, end) : end
+  return {
+    changeId,
+    side: last === 'deletions' ? 'before' : 'after',
+    from,
+    to: last === side ? Math.max(start, end) : end,
+  }
+}
+
+function Diffs({ items, style, wrap, renderHeader, renderMark, onComment, ref }: DiffViewProps) {
   const shown = useShownTheme()
   const zoom = useZoom()
   const pool = useWorkerPool()
-  const view = useRef<CodeViewHandle<HunkMark, undefined>>(null)
+  const view = useRef<CodeViewHandle<Mark, undefined>>(null)
   const place = useRef<{ id: string; index: number } | null>(null)
   const theme = useMemo(() => diffTheme(shown), [shown])
 
@@ -91,8 +109,19 @@ function Diffs({ items, style, wrap, renderHeader, renderHunk, ref }: DiffViewPr
         const block = item && place.current ? changeBlocks(item.fileDiff)[place.current.index] : undefined
         if (!item || !block) return null
         // The bar of a hunk stands at or below each of its blocks.
-        const mark = item.annotations?.find(({ side, lineNumber }) => side === block.side && lineNumber >= block.to)
-        return mark ? mark.metadata : null
+        const mark = item.annotations?.find(
+          ({ side, lineNumber, metadata }) => metadata.kind === 'hunk' && side === block.side && lineNumber >= block.to,
+        )
+        return mark?.metadata.kind === 'hunk' ? mark.metadata : null
+      },
+      selected() {
+        const lines = view.current?.getSelectedLines()
+        return lines ? placeOf(lines.id, lines.range) : null
+      },
+      showLines({ changeId, side, from, to }) {
+        const at = side === 'before' ? 'deletions' : 'additions'
+        view.current?.scrollTo({ type: 'line', id: changeId, lineNumber: from, side: at, align: 'center' })
+        view.current?.setSelectedLines({ id: changeId, range: { start: from, side: at, end: to, endSide: at } })
       },
       showFile(id) {
         place.current = { id, index: -1 }
@@ -120,11 +149,13 @@ function Diffs({ items, style, wrap, renderHeader, renderHunk, ref }: DiffViewPr
         stickyHeaders: true,
         onPostRender: keyboardScrolls,
         enableLineSelection: true,
+        enableGutterUtility: true,
+        onGutterUtilityClick: (...[range, context]) => range && context && onComment(placeOf(context.item.id, range)),
         layout: { paddingTop: 0, paddingBottom: 24 * zoom, gap: 0 },
         itemMetrics: { lineHeight: 20 * zoom, diffHeaderHeight: 32 * zoom },
       }}
       renderCustomHeader={(item) => renderHeader(item.id)}
-      renderAnnotation={(...[annotation]) => renderHunk(annotation.metadata)}
+      renderAnnotation={(...[annotation]) => renderMark(annotation.metadata)}
     />
   )
 }

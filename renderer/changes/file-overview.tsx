@@ -1,8 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
+import { Check } from 'lucide-react'
 import { useLayoutEffect, useRef } from 'react'
 import { useZoom } from '../app/appearance.ts'
 import { ChangeLetter, Counts, PathText } from './change-header.tsx'
 import type { ScopedFile } from './change-scope.ts'
+import { isReviewed } from './review-actions.ts'
 
 const rowPx = 26
 const shownRowsMax = 7
@@ -43,6 +45,9 @@ export function FileOverview({ files, onOpen }: { files: ScopedFile[]; onOpen: (
               >
                 <ChangeLetter kind={file.kind} />
                 <PathText path={file.path} className="grow" />
+                {file.changes.every((change) => isReviewed(change)) && (
+                  <Check size={12} strokeWidth={2} role="img" aria-label="Kept" className="shrink-0 text-ok" />
+                )}
                 <Counts added={file.added} removed={file.removed} />
               </button>
             </div>

@@ -1,4 +1,4 @@
-import { Check, Undo2 } from 'lucide-react'
+import { Check, MessageSquarePlus, Undo2 } from 'lucide-react'
 import { useState } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
@@ -12,11 +12,13 @@ export function HunkBar({
   change,
   hunkId,
   line,
+  onComment,
 }: {
   sessionId: string
   change: ChangedFile
   hunkId: string
   line: number
+  onComment: () => void
 }) {
   const [conflict, setConflict] = useState<ErrorBody | null>(null)
   const [busy, setBusy] = useState(false)
@@ -37,6 +39,10 @@ export function HunkBar({
           <span className="text-11 text-muted">Undone</span>
         ) : (
           <>
+            <Button size="small" variant="ghost" className="mr-auto" onClick={onComment}>
+              <MessageSquarePlus size={12} strokeWidth={1.75} aria-hidden />
+              Comment
+            </Button>
             {state === 'accepted' && <span className="text-11 text-ok">Kept</span>}
             <Button
               size="small"

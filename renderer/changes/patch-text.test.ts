@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { changeBlocks } from './change-blocks.ts'
 import { parseDiff } from './diff-items.ts'
-import { hunkText, withoutWhitespace } from './patch-text.ts'
+import { hunkText, linesOfSide, withoutWhitespace } from './patch-text.ts'
 
 test('headers before the first hunk are left out, and a removed line that looks like one is kept', () => {
   const hunk = '@@ -1,2 +1,1 @@\n--- a/looks like a header\n kept\n'
@@ -43,4 +43,13 @@ test('line counts of a hunk’s header stay true whatever white space is hidden'
       expect([count(body, '+'), count(body, '-')]).toEqual([count(lines, '+'), count(lines, '-')])
     }),
   )
+})
+
+test('F-912 the lines of a side are quoted by their numbers, as far as the patch holds them', () => {
+  const patch = '--- a\n+++ b\n@@ -1,3 +1,4 @@\n one\n-two\n+zwei\n+drei\n three\n@@ -10 +11 @@\n-ten\n+zehn\n'
+  expect(linesOfSide(patch, { side: 'after', from: 2, to: 3 }, 100)).toBe('zwei\ndrei')
+  expect(linesOfSide(patch, { side: 'before', from: 1, to: 2 }, 100)).toBe('one\ntwo')
+  expect(linesOfSide(patch, { side: 'after', from: 4, to: 11 }, 100)).toBe('three\nzehn')
+  expect(linesOfSide(patch, { side: 'before', from: 10, to: 10 }, 100)).toBe('ten')
+  expect(linesOfSide(patch, { side: 'after', from: 1, to: 4 }, 9)).toBe('one\nzwei\n…')
 })

@@ -88,3 +88,28 @@ function mergeBlock(removed: readonly string[], added: readonly string[]): strin
   }
   return merged
 }
+
+/** The lines of one side between two line numbers, as far as the patch holds them, at most `charsMax` characters. */
+export function linesOfSide(
+  patch: string,
+  { side, from, to }: { side: 'before' | 'after'; from: number; to: number },
+  charsMax: number,
+): string {
+  const own = side === 'before' ? '-' : '+'
+  const found: string[] = []
+  let number = 0
+  let length = 0
+  for (const line of hunkText(patch).split('\n')) {
+    const header = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(line)
+    if (header) number = Number(side === 'before' ? header[1] : header[2])
+    else if (line.startsWith(own) || line.startsWith(' ')) {
+      if (number >= from && number <= to) {
+        length += line.length
+        if (length > charsMax) return [...found, '…'].join('\n')
+        found.push(line.slice(1))
+      }
+      number += 1
+    }
+  }
+  return found.join('\n')
+}

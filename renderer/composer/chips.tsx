@@ -1,10 +1,12 @@
-import { ClipboardPaste, TriangleAlert, X } from 'lucide-react'
+import { ClipboardPaste, MessageSquareText, TriangleAlert, X } from 'lucide-react'
+import type { Comment } from '../../preload/contract/routes.ts'
 import { bytesText } from '../transcript/amounts.ts'
 import { attachmentIcons, attachmentKind } from '../transcript/attachment-chips.tsx'
 import { Shown } from '../transcript/shown.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Tooltip } from '../ui/tooltip.tsx'
 import type { Chip } from './attachments.ts'
+import { commentPlace } from './comments.ts'
 
 /** Files going with the message: their progress, or why one cannot go. */
 export function Chips({
@@ -24,6 +26,53 @@ export function Chips({
           <ChipView chip={chip} onRemove={() => onRemove(chip.id)} onInline={() => onInline(chip.id)} />
         </li>
       ))}
+    </ul>
+  )
+}
+
+/** Comments going with the message; a click shows the lines they are about. */
+export function CommentChips({
+  comments,
+  onShow,
+  onRemove,
+}: {
+  comments: Comment[]
+  onShow: (comment: Comment) => void
+  onRemove: (id: string) => void
+}) {
+  if (comments.length === 0) return null
+  return (
+    <ul aria-label="Comments" className="flex flex-wrap gap-6 px-12 pt-10">
+      {comments.map((comment) => {
+        const place = commentPlace(comment)
+        const name = place.slice(place.lastIndexOf('/') + 1)
+        return (
+          <li key={comment.id}>
+            <span className="flex h-28 max-w-320 items-center gap-6 overflow-hidden rounded-6 border border-line-strong bg-raised pl-8 text-12">
+              <MessageSquareText size={13} strokeWidth={1.75} aria-hidden className="shrink-0 text-note" />
+              <Tooltip label={comment.text} side="top">
+                <button
+                  type="button"
+                  aria-label={`Comment on ${place}: ${comment.text}`}
+                  onClick={() => onShow(comment)}
+                  className="flex min-w-0 items-baseline gap-6 rounded-4"
+                >
+                  <Shown text={name} className="shrink-0" />
+                  <Shown text={comment.text} className="min-w-0 truncate text-faint" />
+                </button>
+              </Tooltip>
+              <button
+                type="button"
+                aria-label={`Remove the comment on ${place}`}
+                onClick={() => onRemove(comment.id)}
+                className="ring-inside grid h-full w-24 shrink-0 place-items-center text-faint hover:bg-hover hover:text-ink"
+              >
+                <X size={13} strokeWidth={1.75} aria-hidden />
+              </button>
+            </span>
+          </li>
+        )
+      })}
     </ul>
   )
 }

@@ -4,13 +4,15 @@
  */
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import { newId } from '../../preload/contract/ids.ts'
-import { draftQuietMs } from '../../preload/contract/limits.ts'
+import { commentsMax, draftQuietMs } from '../../preload/contract/limits.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
+import type { Comment } from '../../preload/contract/routes.ts'
 import type { Message } from '../state/session-controller.ts'
 import type { SessionClient } from '../state/session-client.ts'
 import { openSession, type Session, type SessionState } from '../state/session-store.ts'
 import { link } from '../state/link.ts'
 import { type Chip, pastedName, refusalOf, uploadFile } from './attachments.ts'
+import { withComments } from './comments.ts'
 import type { Recall } from './recall.ts'
 
 /** What the text in the composer is, if it is not a new message. */
@@ -23,6 +25,8 @@ export type Editing =
 export type ComposerState = {
   text: string
   chips: Chip[]
+  /** What was said to lines of changes; it goes with the next message, not with one that is edited. */
+  comments: Comment[]
   /** Paths completed into the text. */
   mentioned: ReadonlySet<string>
   editing: Editing | null
@@ -45,6 +49,9 @@ export type ComposerStore = {
   /** Text as a chip, which can be turned back into text; `name` where it was not pasted. */
   addPaste(text: string, name?: string): void
   removeChip(id: string): void
+  /** Adds a comment, or replaces the one of the same id. */
+  putComment(comment: Comment): void
+  removeComment(id: string): void
   /** Turns a pasted text's chip back into text. */
   inlinePaste(id: string): void
   /** The message as it would be sent; null while a file is still on its way. */
@@ -66,6 +73,7 @@ const source = newId().slice(-12)
 const empty = {
   text: '',
   chips: [],
+  comments: [],
   mentioned: new Set<string>(),
   editing: null,
   setAside: null,
@@ -85,13 +93,14 @@ export function createComposer(
   let touched = false
 
   /** Refused and unanswered messages belong to the draft until the host has them (T-3). */
-  function draft(): Message {
-    const { text, chips, setAside } = store.getState()
+  function draft(): Message & { comments: Comment[] } {
+    const { text, chips, comments, setAside } = store.getState()
     const { unsent } = session.getState()
     const own = setAside ?? { text, chips }
     return {
       text: [...unsent.map((one) => one.text), own.text].filter(Boolean).join('\n\n'),
       attachments: [...unsent.flatMap((one) => one.attachments), ...readyOf(own.chips)],
+      comments,
     }
   }
 
@@ -117,13 +126,13 @@ export function createComposer(
 
   async function load(): Promise<void> {
     try {
-      const { text, attachments } = await client.session.draft({ sessionId })
+      const { text, attachments, comments = [] } = await client.session.draft({ sessionId })
       const now = store.getState()
-      if (touched && (now.text !== '' || now.chips.length > 0)) return
+      if (touched && !isEmpty(now)) return
       if (session.getState().unsent.length > 0 || now.editing) return
-      saved = JSON.stringify({ text, attachments })
+      saved = JSON.stringify({ text, attachments, comments })
       touched = false
-      store.setState({ text, chips: attachments.map(readyChip), placed: now.placed + 1 })
+      store.setState({ text, chips: attachments.map(readyChip), comments, placed: now.placed + 1 })
     } catch {
       // A draft that cannot be read leaves an empty composer, which works.
     }
@@ -181,8 +190,7 @@ export function createComposer(
     // Another window's draft shows where nothing is being written (S-101).
     const { draftRevision } = now
     if (draftRevision && draftRevision !== before.draftRevision && draftRevision.source !== source) {
-      const { text, chips } = store.getState()
-      if (text === '' && chips.length === 0) void load()
+      if (isEmpty(store.getState())) void load()
     }
   })
   const leaving = () => void save()
@@ -217,10 +225,23 @@ export function createComposer(
       const { text } = store.getState()
       composer.place(text === '' ? chip.pasted : `${text.trimEnd()}\n${chip.pasted}`)
     },
+    putComment(comment) {
+      store.setState(({ comments, remark }) => {
+        const others = comments.filter(({ id }) => id !== comment.id)
+        return others.length < commentsMax
+          ? { comments: [...others, comment], remark }
+          : { comments, remark: { text: `At most ${commentsMax} comments wait for one message.` } }
+      })
+      scheduleSave()
+    },
+    removeComment(id) {
+      store.setState(({ comments }) => ({ comments: comments.filter((one) => one.id !== id) }))
+      scheduleSave()
+    },
     message() {
-      const { text, chips } = store.getState()
+      const { text, chips, comments, editing } = store.getState()
       if (chips.some((chip) => chip.state.kind === 'sending')) return null
-      return { text, attachments: readyOf(chips) }
+      return { text: editing ? text : withComments(text, comments), attachments: readyOf(chips) }
     },
     clear() {
       store.setState(({ placed }) => ({ ...empty, placed: placed + 1 }))
@@ -254,6 +275,10 @@ export function createComposer(
     },
   }
   return composer
+}
+
+function isEmpty({ text, chips, comments }: ComposerState): boolean {
+  return text === '' && chips.length === 0 && comments.length === 0
 }
 
 function readyOf(chips: readonly Chip[]): Attachment[] {

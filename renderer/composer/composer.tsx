@@ -5,9 +5,11 @@ import { useStore } from 'zustand'
 import { readSlash } from '../../preload/contract/slash-commands.ts'
 import { PendingDecisions } from '../approvals/pending-decisions.tsx'
 import { attempt } from '../app/attempt.ts'
+import { commandTarget } from '../app/command-targets.ts'
 import { isMac } from '../app/keys.ts'
 import { asLatheError } from '../state/session-client.ts'
 import { useSessionHandle, useView } from '../state/session-store.ts'
+import { showInspector } from '../state/window-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
 import { editMessage, goBack } from '../transcript/item-actions.ts'
 import { TurnStatus } from '../transcript/turn-status.tsx'
@@ -16,7 +18,7 @@ import { classNames } from '../ui/class-names.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { isLongPaste } from './attachments.ts'
 import { useBlocked } from './blocked.tsx'
-import { Chips } from './chips.tsx'
+import { Chips, CommentChips } from './chips.tsx'
 import { CompletionMenu } from './completion-menu.tsx'
 import { useCompletions } from './completions.tsx'
 import { type Act, caretLines, composerKey } from './composer-keys.ts'
@@ -52,7 +54,7 @@ export function Composer({ sessionId }: { sessionId: string }) {
 function MessageBox({ sessionId }: { sessionId: string }) {
   const { controller, store } = useSessionHandle(sessionId)
   const composer = composerOf(sessionId)
-  const { text, chips, mentioned, editing, recall, remark, placed } = useStore(composer.store)
+  const { text, chips, comments, mentioned, editing, recall, remark, placed } = useStore(composer.store)
   const running = useView(sessionId, turnKind, 'none' as const)
   const whileRunning = useSetting('composer.whileRunning')
   const tabQueues = useSetting('composer.tabQueues')
@@ -328,7 +330,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     : execEnabled
       ? 'Enter runs it, Esc leaves the command'
       : 'commands are turned off in Settings'
-  const nothing = text.trim() === '' && chips.length === 0
+  const nothing = text.trim() === '' && chips.length === 0 && (editing !== null || comments.length === 0)
   return (
     <>
       <DropTarget
@@ -371,6 +373,17 @@ function MessageBox({ sessionId }: { sessionId: string }) {
           </p>
         )}
         <Chips chips={chips} onRemove={composer.removeChip} onInline={composer.inlinePaste} />
+        {!editing && (
+          <CommentChips
+            comments={comments}
+            onShow={(comment) => {
+              showInspector('changes')
+              // The tab is drawn first.
+              requestAnimationFrame(() => requestAnimationFrame(() => commandTarget('changes')?.show(comment)))
+            }}
+            onRemove={composer.removeComment}
+          />
+        )}
         <textarea
           ref={field}
           data-region-focus

@@ -1,9 +1,10 @@
 import { File, FileCode, FileText, Image as ImageIcon, type LucideIcon } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import type { Attachment } from '../../preload/contract/items.ts'
-import { link } from '../state/link.ts'
+import { client } from '../state/link.ts'
 import { classNames } from '../ui/class-names.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { useBlobUrl } from '../ui/use-blob-url.ts'
 import { bytesText } from './amounts.ts'
 import { Shown } from './shown.tsx'
 import { useSessionId } from './transcript-context.ts'
@@ -58,7 +59,12 @@ function Chip({ attachment: { name, mediaType, bytes } }: { attachment: Attachme
 }
 
 function Thumbnail({ attachment }: { attachment: Attachment }) {
-  const url = useBlobUrl(attachment)
+  const { hash, mediaType } = attachment
+  const sessionId = useSessionId()
+  const url = useBlobUrl(`${sessionId} ${hash}`, async (signal) => {
+    const { data } = await client().attachments.read({ sessionId, hash }, { signal })
+    return { data, mediaType }
+  })
   const [open, setOpen] = useState(false)
   if (url === null) return <Chip attachment={attachment} />
   if (url === 'missing') {
@@ -83,31 +89,4 @@ function Thumbnail({ attachment }: { attachment: Attachment }) {
       </Dialog>
     </>
   )
-}
-
-/** The blob's own URL while the caller is mounted; null while it loads. */
-function useBlobUrl({ hash, mediaType }: Attachment): string | null {
-  const sessionId = useSessionId()
-  const [url, setUrl] = useState<string | null>(null)
-  useEffect(() => {
-    const ended = new AbortController()
-    let made: string | null = null
-    link()
-      .client.attachments.read({ sessionId, hash }, { signal: ended.signal })
-      .then(
-        ({ data }) => {
-          if (ended.signal.aborted) return
-          made = URL.createObjectURL(
-            new Blob([Uint8Array.from(atob(data), (char) => char.charCodeAt(0))], { type: mediaType }),
-          )
-          setUrl(made)
-        },
-        () => ended.signal.aborted || setUrl('missing'),
-      )
-    return () => {
-      ended.abort()
-      if (made) URL.revokeObjectURL(made)
-    }
-  }, [sessionId, hash, mediaType])
-  return url
 }

@@ -12,7 +12,7 @@ const variants = {
   secondary:
     'border border-line-strong bg-raised text-ink shadow-low hover:bg-[color-mix(in_oklab,var(--raised),var(--ink)_5%)] active:shadow-none off:bg-transparent off:text-disabled off:shadow-none',
   ghost:
-    'text-muted hover:bg-hover hover:text-ink active:bg-pressed opened:bg-pressed opened:text-ink off:text-disabled',
+    'text-muted hover:bg-hover hover:text-ink active:bg-pressed aria-pressed:bg-selected aria-pressed:text-ink opened:bg-pressed opened:text-ink off:text-disabled',
   /** Only for what destroys, and only where it is confirmed. */
   danger: 'bg-danger text-on-danger hover:bg-danger-hover off:bg-pressed off:text-disabled',
 }

@@ -9,6 +9,7 @@ import { readEntry } from '../../files/gate.ts'
 import { headerStarts } from '../../files/line-diff.ts'
 import { mergeChanges } from '../../files/merged-changes.ts'
 import type { Place } from '../../files/paths.ts'
+import { pictureBody, pictureOf } from '../../files/pictures.ts'
 import {
   applyReturns,
   isOfLink,
@@ -154,6 +155,8 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
     changes: {
       diff: ({ sessionId, changeId }, client) => diff(sessionId, changeId, client.signal),
       compare: ({ sessionId, changeId }, client) => compare(sessionId, changeId, client.signal),
+      picture: async ({ sessionId, changeId, side }) =>
+        pictureBody(await body((await changeOf(sessionId, changeId))[side])),
       review: async ({ sessionId, changeId, hunkId, keep }) =>
         sessions.command(sessionId, { type: 'changes.review', changeId, hunkId, state: keep ? 'accepted' : 'open' }),
       reject: async ({ sessionId, changeId, hunkId }) => (await reject(sessionId, changeId, hunkId), ok),
@@ -213,8 +216,16 @@ function shown(change: ChangedFile, made: FileDiff, before: Uint8Array | null, a
     after: text(after),
     added: made.added,
     removed: made.removed,
+    pictures: picturesOf(before, after),
     note: [made.note, modeNote(change)].filter((note) => note !== null).join(' ') || null,
   }
+}
+
+function picturesOf(before: Uint8Array | null, after: Uint8Array | null): ChangeDiff['pictures'] {
+  const [was, is] = [before && pictureOf(before), after && pictureOf(after)]
+  return (was || is) && (before === null) === (was === null) && (after === null) === (is === null)
+    ? { before: was, after: is }
+    : null
 }
 
 /** A change of mode, which no line shows (F-906). */

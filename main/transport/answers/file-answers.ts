@@ -3,9 +3,10 @@ import { LatheError } from '../../../preload/contract/errors.ts'
 import { editedBytesMax } from '../../../preload/contract/limits.ts'
 import type { Drafts } from '../../files/drafts.ts'
 import { listFiles } from '../../files/file-search.ts'
-import type { CommitGate } from '../../files/gate.ts'
 import type { FilePath, Paths, Place } from '../../files/paths.ts'
 import { rankPaths } from '../../files/quick-open.ts'
+import { readWhole, type CommitGate } from '../../files/gate.ts'
+import { pictureBody } from '../../files/pictures.ts'
 import { saveText } from '../../files/saving.ts'
 import type { SearchProgram } from '../../files/search-program.ts'
 import { listFolder, viewFile } from '../../files/tree.ts'
@@ -89,6 +90,7 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         const draft = file.version === null ? null : await files.drafts.get(workspace, path)
         return { path, ...file, binary: file.text === null, draft }
       },
+      picture: async ({ workspace, path }) => pictureBody((await readWhole(await resolve(workspace, path))).content),
       write: async ({ workspace, path, text, base }) => {
         const version = await saveText(files, placeOf(workspace), await resolve(workspace, path), { text, base })
         await files.drafts.set(workspace, path, null)

@@ -72,9 +72,9 @@ export function sessionAnswers(
       releaseHold: ({ sessionId }) => sessions.command(sessionId, { type: 'hold.release' }),
       context: ({ sessionId }) => services.context.report(sessionId),
       draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
-      setDraft: async ({ sessionId, text, attachments, source }) => {
+      setDraft: async ({ sessionId, text, attachments, comments = [], source }) => {
         const revision = ((await storage.draft(sessionId))?.revision ?? 0) + 1
-        await storage.setDraft(sessionId, { text, attachments, revision })
+        await storage.setDraft(sessionId, { text, attachments, comments, revision })
         const actor = await sessions.actor(sessionId)
         actor.pass({ type: 'draft.changed', seq: null, at: services.now(), revision, source })
         return { revision }
