@@ -142,7 +142,14 @@ export function diffItem({ change, diff, folded, hunks, pictures, comments, writ
   const annotations: Marks = diff
     ? [...hunkMarks(change, diff, hunks), ...commentMarks(change.id, comments, writing)]
     : pictures
-      ? [{ side: 'additions', lineNumber: 0, metadata: { kind: 'pictures', changeId: change.id } }]
+      ? // A deleted file has no other side.
+        [
+          {
+            side: change.kind === 'deleted' ? 'deletions' : 'additions',
+            lineNumber: 0,
+            metadata: { kind: 'pictures', changeId: change.id },
+          },
+        ]
       : []
   const item: DiffItem = {
     id: change.id,

@@ -7,7 +7,6 @@ import { bytesText } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
-import { Skeleton } from '../ui/skeleton.tsx'
 import { useBlobUrl } from '../ui/use-blob-url.ts'
 
 type Pictures = { before: Picture | null; after: Picture | null }
@@ -18,7 +17,8 @@ const names = { before: 'Before', after: 'After' } as const
 
 export function PictureCompare({ sessionId, change, pictures }: CompareProps) {
   const [over, setOver] = useState(false)
-  const both = pictures.before !== null && pictures.after !== null
+  const { before, after } = pictures
+  const both = before !== null && after !== null
   return (
     <div
       role="group"
@@ -36,7 +36,7 @@ export function PictureCompare({ sessionId, change, pictures }: CompareProps) {
         </div>
       )}
       {both && over ? (
-        <Overlay sessionId={sessionId} change={change} pictures={pictures} />
+        <Overlay sessionId={sessionId} change={change} before={before} after={after} />
       ) : (
         <div className={classNames('grid gap-8', both && 'grid-cols-2')}>
           {(['before', 'after'] as const).map((side) => {
@@ -45,7 +45,7 @@ export function PictureCompare({ sessionId, change, pictures }: CompareProps) {
               picture && (
                 <figure key={side} className="min-w-0">
                   <Frame>
-                    <Drawn sessionId={sessionId} change={change} side={side} />
+                    <Drawn sessionId={sessionId} change={change} side={side} picture={picture} />
                   </Frame>
                   <figcaption className="mt-4 flex gap-6 text-11 text-muted">
                     <span className={side === 'before' ? 'text-removed' : 'text-added'}>{names[side]}</span>
@@ -78,37 +78,43 @@ function Frame({ children }: { children: React.ReactNode }) {
   )
 }
 
+/** Nothing, in the place of a picture that is on its way: its size is known, so nothing moves when it comes. */
+const blank = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=='
+
 function Drawn({
   sessionId,
   change,
   side,
+  picture: { width, height },
   className,
   style,
 }: {
   sessionId: string
   change: ChangedFile
   side: Side
+  picture: Picture
   className?: string
   style?: React.CSSProperties
 }) {
   const url = useBlobUrl(`${sessionId} ${change.id} ${side} ${change[side]}`, (signal) =>
     client().changes.picture({ sessionId, changeId: change.id, side }, { signal }),
   )
-  if (url === null) return <Skeleton label="Loading the picture" lines={[0.6]} />
   if (url === 'missing') return <p className="p-12 text-11 text-muted">It can no longer be shown.</p>
   return (
     <img
-      src={url}
+      src={url ?? blank}
+      width={width ?? undefined}
+      height={height ?? undefined}
       alt={`${shownText(change.path)}, ${names[side].toLowerCase()}`}
       draggable={false}
-      className={classNames('max-h-320 max-w-full object-contain', className)}
+      className={classNames('h-auto max-h-320 w-auto max-w-full object-contain', className)}
       style={style}
     />
   )
 }
 
 /** The divider follows the pointer; from the keyboard it is a slider. Left of it is the picture before. */
-function Overlay({ sessionId, change }: CompareProps) {
+function Overlay({ sessionId, change, before, after }: Omit<CompareProps, 'pictures'> & Record<Side, Picture>) {
   const [at, setAt] = useState(50)
   const area = useRef<HTMLDivElement>(null)
   const follow = ({ clientX, buttons }: PointerEvent) => {
@@ -127,11 +133,12 @@ function Overlay({ sessionId, change }: CompareProps) {
         onPointerMove={follow}
         className="relative grid cursor-ew-resize touch-none select-none *:[grid-area:1/1]"
       >
-        <Drawn sessionId={sessionId} change={change} side="after" className="m-auto" />
+        <Drawn sessionId={sessionId} change={change} side="after" picture={after} className="m-auto" />
         <Drawn
           sessionId={sessionId}
           change={change}
           side="before"
+          picture={before}
           className="m-auto"
           style={{ clipPath: `inset(0 ${100 - at}% 0 0)` }}
         />
