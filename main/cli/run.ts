@@ -252,7 +252,9 @@ async function* turnEvents(
     for await (const event of handlers.session.events(input, { ...client, signal: reading.signal })) {
       answers?.see(event)
       if (event.type === 'session.storageFailed' && event.attempt === 1)
-        output.note('The turn cannot be saved at the moment; it is tried again. Is the disk full?')
+        output.note(
+          ['The turn cannot be saved at the moment; it is tried again.', event.error.hint].filter(Boolean).join(' '),
+        )
       if (event.seq === null) continue
       started ||= event.type === 'turn.started' && event.turnId === turnId
       if (started) yield event

@@ -458,6 +458,7 @@ export class SessionActor {
       at: this.ports.now(),
       since: this.failingSince,
       attempt: this.failures,
+      error: failure.toBody(),
     })
     await this.wait(settleRetryMs[Math.min(this.failures, settleRetryMs.length) - 1]!)
     this.mailbox.unshift(...kept)

@@ -178,7 +178,7 @@ function bodyOf(error: unknown): ErrorBody {
     return { code: 'storage.failed', message: error.message, hint: error.hint, reason: error.reason }
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Sqlite.SqliteError ? error.code : ((error as NodeJS.ErrnoException).code ?? '')
-  const saving = { code: 'storage.failed', message: `Lathe could not save or read its data: ${message}` } as const
+  const saving = { code: 'storage.failed', message: `Lathe could not save or read its data: ${message}.` } as const
   if (code === 'SQLITE_FULL' || code === 'ENOSPC')
     return { ...saving, reason: 'disk_full', hint: 'Free some disk space, then try again.' }
   if (code.startsWith('SQLITE_BUSY'))

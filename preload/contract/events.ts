@@ -180,6 +180,8 @@ export const PassingEvent = z.discriminatedUnion('type', [
     at: Time,
     since: Time,
     attempt: z.number().int(),
+    /** Why, in the words of the last try. */
+    error: ErrorBody,
   }),
   z.object({
     type: z.literal('stream.resync'),

@@ -3,12 +3,13 @@ import { attempt } from '../app/attempt.ts'
 import { locateFolder } from '../sessions/session-actions.ts'
 import { openSession, useSession, useView } from '../state/session-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
+import { shownText } from '../transcript/shown-text.ts'
 import { Button } from '../ui/button.tsx'
 
 /** Why nothing can be sent now, with what mends it; null where all is well (S-105). */
 export function useBlocked(sessionId: string, chooseModel: () => void): { text: string; fix: ReactNode } | null {
   const refused = useSession(sessionId, (state) => state.phase === 'refused')
-  const saving = useSession(sessionId, (state) => state.savingSince !== null)
+  const unsaved = useSession(sessionId, (state) => state.unsaved)
   const deleted = useView(sessionId, ({ header }) => header.deletedAt !== null, false)
   const path = useView(sessionId, ({ header }) => header.workspace, '')
   // Without a choice of its own the default answers; the list of models comes after the settings that name it.
@@ -20,9 +21,9 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
   const lost = useWorkbench((state) => state.link === 'lost')
   if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
   if (deleted) return { text: 'This session was deleted.', fix: null }
-  if (saving) {
+  if (unsaved) {
     return {
-      text: 'Read only until the end of the last turn is stored.',
+      text: `Nothing can be saved at the moment; nothing is lost, and it is tried again. ${shownText(unsaved.hint ?? '')}`.trim(),
       fix: (
         <Button
           size="small"

@@ -261,7 +261,7 @@ describe('drafts', () => {
       view: null,
       apart: null,
       refusal: null,
-      savingSince: null,
+      unsaved: null,
       older: 'idle',
       newer: 'idle',
       unsent: [],

@@ -40,8 +40,8 @@ export type SessionState = {
   apart: SessionView | null
   /** Why it cannot be opened. */
   refusal: ErrorBody | null
-  /** The end of a turn waits to be stored (T-41). */
-  savingSince: number | null
+  /** Why nothing can be saved at the moment; it is tried again until it can (T-41). */
+  unsaved: ErrorBody | null
   older: Loading
   newer: Loading
   unsent: Unsent[]
@@ -80,7 +80,7 @@ export function createSession(sessionId: string, host: SessionLink, around: stri
     view: null,
     apart: null,
     refusal: null,
-    savingSince: null,
+    unsaved: null,
     older: 'idle',
     newer: 'idle',
     unsent: [],
@@ -142,7 +142,7 @@ export function createSession(sessionId: string, host: SessionLink, around: stri
   }
 
   function foldBuffer(): void {
-    const { view, apart, unsent, savingSince } = store.getState()
+    const { view, apart, unsent } = store.getState()
     if (!view || buffer.length === 0) return
     let next = view
     for (const event of buffer) {
@@ -152,13 +152,13 @@ export function createSession(sessionId: string, host: SessionLink, around: stri
       }
       next = foldEvent(next, event)
     }
-    const settled = buffer.some((event) => event.type === 'turn.settled')
     const rewound = buffer.some((event) => event.type === 'session.rewound')
     store.setState({
       view: next,
       apart: apart && foldApart(apart, next),
       unsent: stillUnsent(unsent, next),
-      savingSince: settled ? null : savingSince,
+      // What comes is stored, so the disk takes it again.
+      unsaved: null,
     })
     buffer = []
     // Items may be gone from the stretch, or have come to it.
@@ -178,7 +178,7 @@ export function createSession(sessionId: string, host: SessionLink, around: stri
 
   function takePassing(event: PassingEvent): void {
     if (event.type === 'stream.resync') followAnew({ open: true })
-    else if (event.type === 'session.storageFailed') store.setState({ savingSince: event.since })
+    else if (event.type === 'session.storageFailed') store.setState({ unsaved: event.error })
     else store.setState({ draftRevision: { revision: event.revision, source: event.source } })
   }
 
