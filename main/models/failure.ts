@@ -26,6 +26,8 @@ export type Failure = {
   /** The server is still loading the model: asked again every 2 s (M-18). */
   loading?: boolean | undefined
   drop?: Droppable | undefined
+  /** One of the pictures is not to its liking; it takes others (F-1225). */
+  badImage?: boolean | undefined
 }
 
 /** Thrown inside the room to end an attempt. */
@@ -264,11 +266,15 @@ const refusals: Phrase[] = [
 ]
 const lacks: Phrase[] = [
   [
+    /(could not|unable to|cannot|failed to) (process|decode|read|parse|download) (the |an? |this |input |provided )*image|(invalid|corrupt(ed)?|malformed|unsupported) (base64[ -]encoded )?image|image[^.]{0,60}(is (not valid|invalid|corrupt|malformed|too large|too small|empty)|exceeds|could not be (processed|decoded|read)|dimensions|media type)/i,
+    { code: 'provider.input_rejected', badImage: true },
+  ],
+  [
     /(does|do) not support (tools|tool use|tool calling|function calling)|no endpoints found that support tool use|tool (use|choice) (is not supported|requires)|tools are not supported/i,
     { drop: 'tools' },
   ],
   [
-    /(does|do) not support (images?|image inputs?|vision|multimodal)|image input is not supported|image_url is only supported|no endpoints found that support image input|(could not process|invalid) image/i,
+    /(does|do) not support (images?|image inputs?|vision|multimodal)|image input is not supported|image_url is only supported|no endpoints found that support image input/i,
     { code: 'provider.input_rejected', drop: 'images' },
   ],
   [

@@ -6,6 +6,7 @@ import { splitName, type Preset, type Provider, type ProvidersConfig } from './c
 import { Discovery, probe, probePlaces, type FoundServer } from './discovery.ts'
 import { Learned, type FindingStore } from './learned.ts'
 import type { ModelEvent, ModelInfo, ModelRequest, Models } from './model.ts'
+import { RefusedImages } from './refused-images.ts'
 import { step, type Shared, type Turn } from './step.ts'
 import { orStop } from './stop.ts'
 
@@ -72,6 +73,7 @@ export function createModels(options: ModelsOptions): ModelService {
     keyOf,
     circuits: new Circuits(),
     learned: new Learned(now, options.findings),
+    refusedImages: new RefusedImages(),
     now,
     random,
     log,

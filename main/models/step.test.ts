@@ -39,6 +39,34 @@ const lastError = (events: ModelEvent[]) => {
 const answer = { emit: [{ text: 'yes' }] }
 const down = (repeat: number) => ({ error: { status: 503, message: 'down' }, repeat })
 
+test('F-1225 FA-40 a refused picture is left out by itself: asked once more without it, and never again of that model', async () => {
+  const picture = (byte: number) => ({ type: 'image' as const, mediaType: 'image/png', data: new Uint8Array([byte]) })
+  const [good, bad] = [picture(1), picture(2)]
+  const withPictures = (...parts: (typeof good)[]) =>
+    request('', { messages: [{ role: 'user', parts: [{ type: 'text', text: 'Look' }, ...parts] }] })
+  const refused = { error: { status: 400, message: 'Could not process image' } }
+  const { models, server } = await start([answer, refused, answer, answer])
+  const sent = () => {
+    const body = JSON.stringify(server.asked().at(-1)?.body)
+    return [good, bad].map(({ data }) => body.includes(`base64,${Buffer.from(data).toString('base64')}`))
+  }
+  await hear(models, withPictures(good))
+  const events = await hear(models, withPictures(good, bad))
+  expect(joined(events, 'text')).toBe('yes')
+  expect(events.filter(({ type }) => type === 'warning')).toMatchObject([
+    { text: 'lab/m refused an image; it was asked without, and keeps the others.' },
+  ])
+  expect(server.asked().length).toBe(3)
+  expect(sent()).toEqual([true, false])
+  expect(JSON.stringify(server.asked().at(-1)?.body)).toContain('this model refused it')
+  const again = await hear(models, withPictures(good, bad))
+  expect([server.asked().length, sent(), again.some(({ type }) => type === 'warning')]).toEqual([
+    4,
+    [true, false],
+    false,
+  ])
+})
+
 describe('repeating', () => {
   test('M-76 M-80 three retries after 1, 2 and 4 s, each announced, then the error', async () => {
     const { models, server, log } = await start([down(4)])

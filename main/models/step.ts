@@ -14,6 +14,7 @@ import type { Learned } from './learned.ts'
 import { messagesWire } from './messages-wire.ts'
 import type { ModelEvent, ModelRequest } from './model.ts'
 import { ollamaWire } from './ollama-wire.ts'
+import type { RefusedImages } from './refused-images.ts'
 import { responsesWire } from './responses-wire.ts'
 import { orStop, pause } from './stop.ts'
 import type { Ask, Wire } from './wire.ts'
@@ -23,6 +24,7 @@ export type Shared = {
   keyOf(provider: Provider): Promise<string | null>
   circuits: Circuits
   learned: Learned
+  refusedImages: RefusedImages
   now(): number
   /** In [0, 1). */
   random(): number
@@ -124,7 +126,7 @@ async function* tryCandidate(
   shared: Shared,
 ): AsyncGenerator<ModelEvent, Failed | undefined> {
   const { provider } = model
-  const { circuits, learned, now } = shared
+  const { circuits, learned, refusedImages, now } = shared
   const without = learned.without(model.name)
   if (model.tools === false) without.add('tools')
   if (model.vision === false) without.add('images')
@@ -132,11 +134,12 @@ async function* tryCandidate(
   for (let tries = 1; ; tries += 1) {
     const admission = circuits.admit(model.name, request.interactive, now())
     if (typeof admission === 'object') return failedAs(circuitOpen, model, { retryAt: admission.openUntil })
-    const ask = askOf(request, model, without)
+    const ask = askOf(refusedImages.without(request, model.name), model, without)
     const startedAt = now()
     const { ended, key } = yield* once(ask, signal, shared)
     if (ended.ok) {
       circuits.succeeded(model.name)
+      if (!without.has('images')) refusedImages.taken(ask.request, model.name)
       if (ended.reason === 'unknown') shared.log({ event: 'unknown finish', word: ended.word, model: model.name })
       turn.working.set(request.model, model.name)
       yield { type: 'finish', reason: ended.reason, empty: ended.empty }
@@ -169,6 +172,14 @@ async function* tryCandidate(
     const opened = circuit && circuits.failed(model.name, now())
     if (!circuit) circuits.unproven(model.name)
 
+    if (failure.badImage && counts.corrections < correctionsPerStep && sends(ask, 'images')) {
+      counts.corrections += 1
+      const count = refusedImages.refuse(ask.request, model.name)
+      if (partial) yield { type: 'reset' }
+      const what = count === 1 ? 'an image' : `${count} images`
+      yield noticeOf('dropped_parameter', model, `refused ${what}; it was asked without, and keeps the others.`)
+      continue
+    }
     if (failure.drop && counts.corrections < correctionsPerStep && sends(ask, failure.drop)) {
       counts.corrections += 1
       without.add(failure.drop)
