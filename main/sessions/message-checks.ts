@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
-import { attachmentsBytesMax, attachmentsMax, freeDiskMin } from '../../preload/contract/limits.ts'
+import {
+  attachedImagesBytesMax,
+  attachmentsBytesMax,
+  attachmentsMax,
+  freeDiskMin,
+} from '../../preload/contract/limits.ts'
 import { freeBytes } from '../platform/disk-watch.ts'
 import type { Blobs } from '../storage/blobs.ts'
 
@@ -17,16 +22,19 @@ export function fingerprintOf(value: Record<string, unknown>): string {
   return createHash('sha256').update(canonical).digest('hex')
 }
 
-/** All or nothing, with a reason for each file that is refused (F-1204). */
+/** All or nothing, with a reason for each file that is refused: F-1203, F-1204. */
 export async function checkAttachments(attachments: readonly Attachment[], blobs: Blobs): Promise<void> {
   const files: { name: string; reason: string }[] = []
   let bytes = 0
-  for (const [at, { name, hash }] of attachments.entries()) {
+  let imageBytes = 0
+  for (const [at, { name, hash, mediaType }] of attachments.entries()) {
     const body = at < attachmentsMax ? await blobs.get(hash).catch(() => null) : null
     bytes += body?.byteLength ?? 0
+    if (mediaType.startsWith('image/')) imageBytes += body?.byteLength ?? 0
     if (at >= attachmentsMax) files.push({ name, reason: 'too_many' })
     else if (!body) files.push({ name, reason: 'unreadable' })
-    else if (bytes > attachmentsBytesMax) files.push({ name, reason: 'too_large' })
+    else if (bytes > attachmentsBytesMax || imageBytes > attachedImagesBytesMax)
+      files.push({ name, reason: 'too_large' })
   }
   if (files.length === 0) return
   const names = files.map((file) => file.name).join(', ')

@@ -119,6 +119,22 @@ test('Z-156 ZA-29 unknown requests, unknown fields, long strings and 9 MiB are r
   }
 })
 
+test('F-1207 FA-38 a client that names a path instead of sending bytes is refused before anything is opened', async () => {
+  let uploads = 0
+  const upload = async () => (uploads++, { attachment: null })
+  const { wires } = serve({ attachments: { upload } })
+  const given = '"uploadId":"u1","name":"../../etc/passwd","mediaType":"text/plain","part":0,"last":true'
+  const ask = async (fields: string) =>
+    (await raw(wires.near, `{"i":"1","p":{"u":"/attachments/upload","b":{"json":{${fields}}}}}`)).json
+  const refused = { code: 'LATHE', data: { code: 'request.invalid' } }
+  expect(await ask(`${given},"path":"/etc/passwd"`)).toMatchObject(refused)
+  expect(await ask(`${given},"data":"","path":"/etc/passwd"`)).toMatchObject(refused)
+  expect(await ask(`${given},"data":"${'a'.repeat(3 * 1024 * 1024)}"`)).toMatchObject(refused)
+  expect(uploads).toBe(0)
+  await ask(`${given},"data":"YQ=="`)
+  expect(uploads).toBe(1)
+})
+
 test('Z-156 20 invalid requests in a minute close the connection', async () => {
   const { wires } = serve({})
   for (let i = 0; i < 19; i++) wires.near.send('nonsense')

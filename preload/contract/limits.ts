@@ -58,6 +58,8 @@ export const titleFallbackCharsMax = 60
 export const attachmentsMax = 20
 export const attachmentBytesMax = 50 * 1024 * 1024
 export const attachmentsBytesMax = 200 * 1024 * 1024
+/** Of all pictures of a message. */
+export const attachedImagesBytesMax = 50 * 1024 * 1024
 
 /** The editor opens and saves text files up to this size; of larger ones the beginning is shown. */
 export const editedBytesMax = 5 * 1024 * 1024
