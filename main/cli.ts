@@ -55,7 +55,7 @@ async function obey(args: Arguments, output: Output): Promise<number> {
     }
     case 'doctor': {
       const [{ doctor }, { version }] = await Promise.all([import('./cli/doctor.ts'), import('./host.ts')])
-      return doctor({ home, version }, output)
+      return doctor({ home, version }, output, args.emptyCheckpoints)
     }
     default: {
       const { sessions } = await import('./cli/sessions.ts')

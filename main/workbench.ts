@@ -18,6 +18,7 @@ import { createShellIntegration } from './exec/shell-integration.ts'
 import { createTerminals } from './exec/terminals.ts'
 import { Differ } from './files/diff.ts'
 import type { FileChange } from './files/change.ts'
+import { checkpointFolder } from './files/checkpoint-stores.ts'
 import { CommitGate, settleOpenIntents } from './files/gate.ts'
 import { Images } from './files/images.ts'
 import { Paths } from './files/paths.ts'
@@ -156,7 +157,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   })
   const differ = new Differ(workers, programEnvironment())
   const program = new SearchProgram({ paths, env: programEnvironment() })
-  const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: join(home, 'checkpoints') })
+  const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: checkpointFolder(home) })
   const watching = new Watching({
     changed: (workspace, paths) => events.send({ type: 'files.changed', workspace, paths }),
     presence: (path) =>

@@ -14,7 +14,8 @@ export const usage = `Usage: lathe COMMAND
   lathe sessions export ID [--format md|json|html] [--out FILE] [--exact] [--json]
   lathe sessions delete ID... [--purge] [--json]
   lathe sessions search QUERY [--limit N] [--json]
-  lathe doctor [--json]             check the installation, with a fix for each fault
+  lathe doctor [--empty-checkpoints] [--json]
+                                    check the installation, with a fix for each fault
 
 Exit: 0 completed, 1 failed, 2 wrong usage, 3 an approval or answer was needed and nobody could give it, 130 stopped.
 LATHE_HOME is the data folder; config.json in it names the providers.`
@@ -46,7 +47,7 @@ export type SessionsArguments =
     }
   | { command: 'delete'; json: boolean; ids: string[]; purge: boolean }
   | { command: 'search'; json: boolean; query: string; limit: number }
-export type DoctorArguments = { command: 'doctor'; json: boolean }
+export type DoctorArguments = { command: 'doctor'; json: boolean; emptyCheckpoints: boolean }
 export type Arguments =
   | RunArguments
   | ServeArguments
@@ -70,9 +71,9 @@ export function parseArguments(args: readonly string[]): Arguments {
   if (command === 'serve') return parseServe(rest)
   if (command === 'sessions') return parseSessions(rest)
   if (command === 'doctor') {
-    const { values, positionals } = read(rest, { json })
+    const { values, positionals } = read(rest, { json, 'empty-checkpoints': flag })
     none(positionals)
-    return { command, json: values.json ?? false }
+    return { command, json: values.json ?? false, emptyCheckpoints: values['empty-checkpoints'] ?? false }
   }
   throw wrong(`There is no command "${command}".`)
 }

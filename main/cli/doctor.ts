@@ -1,11 +1,15 @@
-/** `lathe doctor`: looks at the installation and the data folder, changes nothing, and names a fix for each fault (S-132). */
+/**
+ * `lathe doctor`: looks at the installation and the data folder, and names a fix for each fault (S-132). It changes nothing
+ * but what it was told to: the checkpoints are emptied where that was asked for (F-1015).
+ */
 import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { errorBody } from '../../preload/contract/errors.ts'
+import { errorBody, LatheError } from '../../preload/contract/errors.ts'
 import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { openPty } from '../exec/carrier.ts'
 import { runCommand } from '../exec/command.ts'
+import { checkpointFolder, checkpointStores, emptyCheckpoints } from '../files/checkpoint-stores.ts'
 import { readProvidersConfig } from '../models/config.ts'
 import { openConfig } from '../platform/config.ts'
 import { readHostFile } from '../platform/home.ts'
@@ -36,6 +40,7 @@ const checks: Check[] = [
   { name: 'owner', look: lookAtOwner },
   { name: 'configuration', look: lookAtConfiguration },
   { name: 'database', look: lookAtDatabase },
+  { name: 'checkpoints', look: lookAtCheckpoints },
   { name: 'keys', look: lookAtKeys },
   { name: 'ripgrep', look: lookAtRipgrep },
   { name: 'git', look: lookAtGit },
@@ -44,7 +49,8 @@ const checks: Check[] = [
 ]
 
 /** Exit 1 where a check failed. */
-export async function doctor(installation: Installation, output: Output): Promise<number> {
+export async function doctor(installation: Installation, output: Output, emptying = false): Promise<number> {
+  if (emptying) await emptyUnused(installation)
   let failed = false
   for (const { name, look } of checks) {
     const findings = await look(installation).catch((error: unknown) => {
@@ -168,6 +174,32 @@ async function lookAtDatabase({ home }: Installation): Promise<Finding[]> {
   } finally {
     await storage.close()
   }
+}
+
+async function lookAtCheckpoints({ home }: Installation): Promise<Finding[]> {
+  const stores = await checkpointStores(checkpointFolder(home))
+  const size = mebibytes(stores.reduce((sum, { bytes }) => sum + bytes, 0))
+  if (stores.length === 0) return ok('none')
+  const of = stores.length === 1 ? '1 workspace' : `${stores.length} workspaces`
+  return [
+    {
+      status: 'ok',
+      message: `${size} of ${of}`,
+      fix: 'lathe doctor --empty-checkpoints removes them; each is made anew with the next turn.',
+    },
+  ]
+}
+
+/** Throws `request.invalid` while a process uses them. */
+async function emptyUnused({ home }: Installation): Promise<void> {
+  const host = await readHostFile(home)
+  const wire = host && (await attach(host, 'deny'))
+  wire?.close(1000, 'done')
+  if (wire)
+    throw new LatheError('request.invalid', `Lathe is running (process ${host.pid}) and uses its checkpoints.`, {
+      hint: 'Quit it first.',
+    })
+  await emptyCheckpoints(checkpointFolder(home))
 }
 
 async function lookAtKeys({ home }: Installation): Promise<Finding[]> {

@@ -4,12 +4,13 @@
  * the checkpoint of docs/adr/0008.
  */
 import { createHash } from 'node:crypto'
-import { readdir, rm, stat, utimes } from 'node:fs/promises'
+import { utimes } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { linkMode, type FileChange } from './change.ts'
+import { tidyCheckpoints } from './checkpoint-stores.ts'
 import { quickCounts } from './diff.ts'
 import type { Paths, Place } from './paths.ts'
 import { markRenames } from './renames.ts'
@@ -56,8 +57,6 @@ const recordedMax = 10_000
 /** More files than these are not counted line by line. */
 const countedMax = 200
 const writesKept = 2_000
-const storesBytesMax = 20 * 1024 * 1024 * 1024
-const storesKeptMs = 30 * 24 * 60 * 60 * 1_000
 
 const partialNotice =
   'The workspace could not be looked at in time, so the checkpoint of this turn is partial: some changes made by its commands may be missing in Changes and cannot be undone. Edits by tools are all there.'
@@ -137,25 +136,10 @@ export class WorkspaceChanges {
     return { changes, notice }
   }
 
-  /** Removes stores that were not used for 30 days, then the oldest until all fit into 20 GiB (F-1013). */
-  async tidy(): Promise<void> {
-    const { folder } = this.#options
-    const names = await readdir(folder).catch(() => [])
-    const stores = await Promise.all(
-      names.map(async (name) => {
-        const path = join(folder, name)
-        const pack = await stat(join(path, 'pack')).catch(() => null)
-        const used = await stat(path).catch(() => null)
-        return { path, bytes: pack?.size ?? 0, usedAt: used?.mtimeMs ?? 0 }
-      }),
-    )
-    let bytes = stores.reduce((sum, store) => sum + store.bytes, 0)
-    for (const store of stores.toSorted((a, b) => a.usedAt - b.usedAt)) {
-      if (store.usedAt > Date.now() - storesKeptMs && bytes <= storesBytesMax) break
-      if ([...this.#states.values()].some(({ store: used }) => used === store.path)) continue
-      await rm(store.path, { recursive: true, force: true })
-      bytes -= store.bytes
-    }
+  /** Removes old stores (F-1013). */
+  tidy(): Promise<void> {
+    const used = () => [...this.#states.values()].map(({ store }) => store)
+    return tidyCheckpoints(this.#options.folder, (path) => used().includes(path))
   }
 
   async dispose(): Promise<void> {
