@@ -3,7 +3,7 @@ import { availableParallelism, loadavg } from 'node:os'
 
 export type Figure = {
   name: string
-  unit: 'ms' | 'MB' | 'KB' | 'left' | 'characters' | 'entries' | 'fps'
+  unit: 'ms' | 'KB' | 'MB' | 'left' | 'characters' | 'entries' | 'fps' | 'tokens' | 'a second'
   values: number[]
   /** The figure is to stay under this. */
   aim?: number

@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo } from 'react'
 import type { Entry } from '../../preload/contract/session.ts'
 import { prefer, usePreferences } from '../state/preferences.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
-import { useWorkbench } from '../state/workbench-store.ts'
+import { useSetting, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { ContextMenu, ContextMenuItem, ContextMenuSeparator } from '../ui/context-menu.tsx'
@@ -28,6 +28,8 @@ export const SessionRow = memo(function SessionRow({
 }: RowProps & { entry: Entry; current: boolean; filed: boolean }) {
   const renaming = useWindow(({ renaming }) => renaming?.place === 'list' && renaming.sessionId === entry.id)
   const title = shownText(entry.title) || 'Untitled'
+  const usual = useSetting('model')
+  const preview = shownText(entry.preview).slice(0, 200)
   const strong = entry.indicator === 'unread' || entry.indicator === 'needs_you'
   return (
     <ContextMenu
@@ -56,7 +58,7 @@ export const SessionRow = memo(function SessionRow({
             onKeyDown={onKeyDown}
             {...(focusable ? { 'data-region-focus': '' } : {})}
             aria-current={current || undefined}
-            title={[title, entry.preview && shownText(entry.preview).slice(0, 200), entry.workspace, entry.model]
+            title={[title, preview === title ? '' : preview, entry.workspace, entry.model ?? usual]
               .filter(Boolean)
               .join('\n')}
             onClick={() => showSession(entry.id)}
