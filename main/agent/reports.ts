@@ -1,5 +1,5 @@
 /** What a turn's worker tells its session, and what it is told: data only, so that the actor can decide on it purely. */
-import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
 import type { Attachment, Plan, ToolView } from '../../preload/contract/items.ts'
 import type { ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
 import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
@@ -7,7 +7,7 @@ import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/
 /** What ended a tool call, as the card shows it. */
 export type ToolEnd = {
   state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'
-  code?: string | undefined
+  code?: ErrorCode | undefined
   /** X-711 */ escalated?: boolean | undefined
   summary: string
   /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined

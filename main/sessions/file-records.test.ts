@@ -54,7 +54,7 @@ test('FA-21 F-601 F-604 a host killed between the write and the end of its call 
   expect(window.itemsOf('tool')[0]).toMatchObject({
     state: 'unknown',
     changeIds: [change!.id],
-    summary: 'It had changed a.txt.',
+    summary: 'Lathe ended while it ran. It had changed a.txt.',
   })
 
   // A host that dies before the intent is dropped finds it again, and records it no second time.

@@ -211,7 +211,7 @@ describe('draining', () => {
       expect(window.of('turn.settled')).toHaveLength(0)
       await vi.advanceTimersByTimeAsync(600)
       await window.settled(first)
-      expect(window.itemsOf('tool')).toMatchObject([{ state: 'unknown', code: 'did_not_stop' }])
+      expect(window.itemsOf('tool')).toMatchObject([{ state: 'unknown', summary: 'It did not stop in time.' }])
 
       const second = await bench.start(actor, 'two')
       await window.until((view) => lastOf(view)?.kind === 'text')

@@ -1,4 +1,5 @@
 /** What a call about an exec session is told, as text and as data. */
+import type { ErrorCode } from '../../preload/contract/errors.ts'
 import { type ExecSession } from '../exec/exec-session.ts'
 import { endWords, seconds } from '../exec/exec-sessions.ts'
 import { cutOutput } from '../exec/output.ts'
@@ -11,7 +12,7 @@ export type Reply = {
   matched?: boolean | undefined
   notes: string[]
   /** An error that still brings the output. */
-  error?: { code: string; text: string } | undefined
+  error?: { code: ErrorCode; text: string } | undefined
 }
 
 /** Output not given yet, state and times of a session with a number; recorded, it is not given again. */

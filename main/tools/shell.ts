@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { z } from 'zod'
-import { LatheError } from '../../preload/contract/errors.ts'
+import { LatheError, type ErrorCode } from '../../preload/contract/errors.ts'
 import { readOnlyGitEnvironment } from '../approvals/command-kinds.ts'
 import { commandAddresses, commandEffects } from '../approvals/shell-command.ts'
 import type { CapturedOutput } from '../exec/capture.ts'
@@ -371,7 +371,7 @@ async function resultOf(
 function outcomeOf(
   end: Pick<ProcessEnd, 'exitCode' | 'signal'> & { reason: string },
   timeout: number,
-): { text: string; code?: string } {
+): { text: string; code?: ErrorCode } {
   if (end.reason === 'timed_out') return { text: `Ended: it took longer than ${timeout} s`, code: 'exec.timed_out' }
   if (end.reason === 'stopped') return { text: 'Ended by the person', code: 'exec.stopped_by_person' }
   if (end.reason === 'shutdown') return { text: 'Ended: Lathe is closing', code: 'app.closing' }

@@ -3,7 +3,7 @@
  * judged by approvals/policy.ts), and the work itself. A tool never asks for permission and never decides where it runs.
  */
 import type { z } from 'zod'
-import type { LatheError } from '../../preload/contract/errors.ts'
+import type { ErrorCode, LatheError } from '../../preload/contract/errors.ts'
 import type { Choice, Plan } from '../../preload/contract/items.ts'
 import type { FileChange } from '../files/change.ts'
 
@@ -75,7 +75,7 @@ export type ToolResult = {
   /** What the model reads; already within the tool's own cap. */
   text: string
   isError: boolean
-  code?: string | undefined
+  code?: ErrorCode | undefined
   /** At most 4,000 characters, for the card, search and export (T-76). */
   summary?: string | undefined
   view?: ToolView | undefined

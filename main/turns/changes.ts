@@ -17,7 +17,7 @@ export function recordFound(decision: Decision, command: Of<'changes.record'>): 
   for (const { id, callId, path } of news) {
     const item = callId === undefined ? undefined : decision.item(callId, 'tool')
     if (!item) continue
-    const summary = item.summary || `It had changed ${path}.`
+    const summary = `${item.summary} It had changed ${path}.`.trim()
     decision.emit({
       type: 'item.put',
       ...(item.turnId === null ? {} : { turnId: item.turnId }),

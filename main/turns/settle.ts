@@ -65,7 +65,7 @@ function endOpenItems(decision: Decision, outcome: Outcome): void {
           ...ended,
           state: 'unknown',
           progress: null,
-          code: outcome === 'interrupted' ? 'interrupted' : 'did_not_stop',
+          summary: outcome === 'interrupted' ? 'Lathe ended while it ran.' : 'It did not stop in time.',
         })
       else decision.patch(item, { ...ended, state: 'cancelled' })
     } else if (item.kind === 'approval')

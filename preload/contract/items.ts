@@ -140,7 +140,8 @@ export const ToolItem = z.object({
   title: z.string(),
   args: z.unknown(),
   state: ToolState,
-  code: z.string().optional(),
+  /** A code of an older version that is none any more is left out. */
+  code: ErrorCode.optional().catch(undefined),
   startedAt: Time.nullable(),
   durationMs: z.number().int().nullable(),
   waitedMs: z.number().int(),
@@ -246,7 +247,8 @@ export const ItemPatch = z.object({
   endedAt: Time.nullable().optional(),
   final: z.boolean().optional(),
   title: z.string().optional(),
-  code: z.string().optional(),
+  /** A code of an older version that is none any more is left out. */
+  code: ErrorCode.optional().catch(undefined),
   escalated: z.boolean().optional(),
   startedAt: Time.nullable().optional(),
   durationMs: z.number().int().nullable().optional(),
