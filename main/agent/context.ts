@@ -3,7 +3,7 @@ import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import type { Turn } from '../../preload/contract/session.ts'
 import type { AssistantPart, ModelMessage, ToolResultPart, UserPart } from '../models/model.ts'
 
-/** Bodies that items only name, loaded before the projection: whole tool results by hash, attachments by hash. */
+/** Bodies that items only name, loaded before the projection: whole arguments and results of calls, attachments, by hash. */
 export type Bodies = {
   results: ReadonlyMap<string, string>
   attachments: ReadonlyMap<string, Uint8Array>
@@ -14,7 +14,7 @@ export type Bodies = {
 /** Hashes `projectItems` will ask for. */
 export function neededBodies(items: readonly Item[]): { results: string[]; attachments: { hash: string }[] } {
   const results = items.flatMap((item) =>
-    item.kind === 'tool' && item.contextual && item.resultRef ? [item.resultRef] : [],
+    item.kind === 'tool' && item.contextual ? [item.resultRef, item.argsRef].filter((hash) => hash !== undefined) : [],
   )
   const attachments = items.flatMap((item) => {
     if (!item.contextual) return []
@@ -59,7 +59,7 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
     ) {
       if (step?.id !== item.stepId) close()
       step ??= { id: item.stepId, parts: [], results: [] }
-      step.parts.push({ type: 'call', callId: item.callId, name: item.name, args: item.args })
+      step.parts.push({ type: 'call', callId: item.callId, name: item.name, args: argsOf(item, bodies) })
       step.results.push({
         callId: item.callId,
         name: item.name,
@@ -71,6 +71,11 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
   }
   close()
   return messages
+}
+
+function argsOf({ args, argsRef }: ItemOf<'tool'>, bodies: Bodies): unknown {
+  const whole = argsRef === undefined ? undefined : bodies.results.get(argsRef)
+  return whole === undefined ? args : JSON.parse(whole)
 }
 
 /** What the model is told of a call that has ended (C-31): its result, or why there is none. */

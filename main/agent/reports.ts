@@ -41,7 +41,15 @@ export type Report =
     }
   /** `key` also keeps it above the message for a while, where the same key replaces (T-84). */
   | { type: 'notice'; level: 'info' | 'warning'; text: string; key?: string }
-  | { type: 'toolProposed'; itemId: string; callId: string; name: string; title: string; args: unknown }
+  | {
+      type: 'toolProposed'
+      itemId: string
+      callId: string
+      name: string
+      title: string
+      args: unknown
+      argsRef?: string
+    }
   | { type: 'toolReady'; ticket: string; itemId: string; tool: string; title: string; plan: CallPlan; argsHash: string }
   | { type: 'toolOutput'; itemId: string; add: string }
   | { type: 'toolProgress'; itemId: string; progress: ToolProgress }

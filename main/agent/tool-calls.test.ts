@@ -301,3 +301,28 @@ test('X-422 what a result gave is given only once it was recorded', async () => 
   expect(recorded).toHaveBeenCalledTimes(1)
   controller.abort()
 })
+
+test('X-716 T-55 long arguments are a blob; the card has the beginning of each text, the tool all of it', async () => {
+  let given = ''
+  const { input, reports, stored } = turn([
+    {
+      name: 'write_file',
+      input: z.object({ path: z.string(), content: z.string() }),
+      run: async ({ content }) => {
+        given = content
+        return { text: 'fine', isError: false }
+      },
+    },
+  ])
+  const content = 'line "one"\n'.repeat(20_000)
+  await runCalls(
+    [call('write_file', { path: 'a.txt', content }), call('write_file', { path: 'b.txt', content: 'x' })],
+    input,
+  )
+  expect(given).toBe('x')
+  const [long, short] = reports.flatMap((report) => (report.type === 'toolProposed' ? [report] : []))
+  expect(long!.args).toEqual({ path: 'a.txt', content: `${content.slice(0, 1_000)}…` })
+  expect(JSON.parse(stored.get(long!.argsRef!)!)).toEqual({ path: 'a.txt', content })
+  expect(short).toMatchObject({ args: { path: 'b.txt', content: 'x' } })
+  expect(short!.argsRef).toBeUndefined()
+})

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { LatheError, errorBody, type ErrorBody } from '../../preload/contract/errors.ts'
-import { toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
+import { toolArgsBytesMax, toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import type { ToolResultPart } from '../models/model.ts'
 import { boundaryRefusal, boundaryTarget, isBoundaryCode } from '../approvals/boundary.ts'
@@ -62,7 +62,8 @@ type Prepared = {
  * only with what is reported next: the step's boundary, before the request that carries it (T-38).
  */
 export async function runCalls(calls: readonly ModelCall[], input: CallsInput): Promise<ToolResultPart[]> {
-  const prepared = calls.map((call) => prepare(call, input))
+  const prepared: Prepared[] = []
+  for (const call of calls) prepared.push(await prepare(call, input))
   const results: ToolResultPart[] = []
   for (const batch of batchesOf(prepared, input.parallel)) {
     results.push(...(await Promise.all(batch.map((one) => runCall(one, input)))))
@@ -70,7 +71,7 @@ export async function runCalls(calls: readonly ModelCall[], input: CallsInput): 
   return results
 }
 
-function prepare(call: ModelCall, { port, registry, redaction }: CallsInput): Prepared {
+async function prepare(call: ModelCall, { port, registry, redaction, blobs }: CallsInput): Promise<Prepared> {
   const itemId = port.newId()
   let tool: Tool | null = null
   let parsed: unknown = null
@@ -85,9 +86,26 @@ function prepare(call: ModelCall, { port, registry, redaction }: CallsInput): Pr
   const title = redaction.text(titleOf(tool, parsed, call)).slice(0, toolTitleCharsMax)
   // The ticket is asked for before anything is reported that could answer it.
   const ticket = port.ticket(itemId)
-  const args = redaction.value(call.args)
-  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, args }, 'soon')
+  const shown = await shownArguments(redaction.value(call.args), blobs)
+  void port.report({ type: 'toolProposed', itemId, callId: call.callId, name: call.name, title, ...shown }, 'soon')
   return { call, itemId, tool, input: parsed, fault, title, ticket }
+}
+
+/** Long arguments stand as a blob; the card has the beginning of each of their texts (X-716, T-55). */
+async function shownArguments(args: unknown, blobs: Blobs): Promise<{ args: unknown; argsRef?: string }> {
+  const whole = JSON.stringify(args)
+  if (whole.length * 3 <= toolArgsBytesMax || Buffer.byteLength(whole) <= toolArgsBytesMax) return { args }
+  const argsRef = await blobs.put(whole)
+  const fits = (cut: unknown) => Buffer.byteLength(JSON.stringify(cut)) <= toolArgsBytesMax
+  const short = [1_000, 100].map((chars) => cutTexts(args, chars)).find(fits)
+  return { args: short ?? {}, argsRef }
+}
+
+function cutTexts(value: unknown, most: number): unknown {
+  if (typeof value === 'string') return value.length > most ? `${value.slice(0, most)}…` : value
+  if (Array.isArray(value)) return value.map((part) => cutTexts(part, most))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cutTexts(part, most)]))
 }
 
 function titleOf(tool: Tool | null, input: unknown, call: ModelCall): string {

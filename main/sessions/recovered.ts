@@ -104,6 +104,9 @@ function folded(rows: SessionView, journal: readonly StoredEvent[]): SessionView
     turns: rows.turns.filter((turn) => !isOfTurn(turn.id)),
   }
   const view = { ...journal.reduce(foldEvent, before), header: rows.header }
+  // The journal has the beginning and end of what is long, the row has all of it (T-55).
+  const whole = new Map(rows.items.map((item) => [item.id, item]))
+  view.items = view.items.map((item) => (item.omitted === undefined ? item : (whole.get(item.id) ?? item)))
   // The turn may reach back further than the slice that was read.
   const visible = view.items.filter((item) => item.visible).length
   return { ...view, itemsBefore: Math.max(0, rows.header.itemCount - visible) }

@@ -13,6 +13,8 @@ export async function wholeItems(storage: Pick<Storage, 'items' | 'item'>, sessi
     if (page.before === 0 || before === undefined) break
   }
   const whole = async (item: Item) =>
-    item.omitted === undefined ? item : ((await storage.item(sessionId, item.id)) ?? item)
+    item.omitted === undefined && !(item.kind === 'tool' && item.argsRef)
+      ? item
+      : ((await storage.item(sessionId, item.id)) ?? item)
   return Promise.all(pages.flat().map(whole))
 }

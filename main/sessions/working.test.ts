@@ -297,3 +297,44 @@ test('T-193 what recovery found is stored with the settle, told as an event, and
   const states = next.of('session.recovery').map((event) => event.recovery?.status)
   expect(states).toEqual(['resuming', 'resolved'])
 })
+
+test('T-55 X-716 F-1211 long arguments and results outlive a sweep: the model has all of them in the next turn, a window on demand', async () => {
+  const name = 'n'.repeat(60_000)
+  const result = 'r'.repeat(12_000)
+  const bench = await scene.workbench([calls(name), says('Done.'), says('Next.')])
+  bench.tools.onHeld = (held) => held.finish({ text: result })
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  await window.settled(await bench.start(actor, 'do it'))
+  const [card] = window.itemsOf('tool')
+  expect(card).toMatchObject({
+    args: { name: `${name.slice(0, 1_000)}…` },
+    argsRef: expect.any(String),
+    resultRef: expect.any(String),
+  })
+  expect(await bench.storage.sweepBlobs(Date.now() + 60_000)).toMatchObject({ removed: 0 })
+  expect(await bench.storage.item(actor.id, card!.id)).toMatchObject({ args: { name } })
+  const first = scene.server.asked()[1]!.body.messages
+  await window.settled(await bench.start(actor, 'and now'))
+  // Byte for byte what the model made and was told: what it has cached stays good.
+  expect(scene.server.asked()[2]!.body.messages.slice(0, first.length)).toEqual(first)
+  expect(JSON.stringify(first)).toContain(name)
+  expect(JSON.stringify(first)).toContain(result)
+})
+
+test('T-55 T-14 a message of a megabyte is whole for the model, also after a crash, and bounded in every event', async () => {
+  const text = 'many words '.repeat(90_000)
+  const bench = await scene.workbench([hangs('Half')])
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  await bench.start(actor, text)
+  await window.until((view) => view.items.at(-1)?.kind === 'text')
+  const again = await scene.restarted(bench, [says('Fine.')], true)
+  const next = await again.follow(await again.sessions.actor(actor.id))
+  const { events } = await again.storage.events(actor.id, 0, 500)
+  expect(Math.max(...events.map((event) => Buffer.byteLength(JSON.stringify(event))))).toBeLessThanOrEqual(256 * 1024)
+  await again.sessions.retry(actor.id, newId(), next.view.turns[0]!.id, undefined, 'attended')
+  await next.until((view) => view.turns[1]?.outcome)
+  expect(scene.server.asked()[1]!.body.messages.at(-1)).toEqual({ role: 'user', content: text })
+  expect(await again.storage.item(actor.id, next.view.items[0]!.id)).toMatchObject({ text })
+})

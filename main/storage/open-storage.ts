@@ -153,7 +153,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
     async item(sessionId, itemId) {
       const body = await call('item', sessionId, itemId)
-      return body === null ? null : (await readItems(sessionId, [body]))[0]!
+      const item = body === null ? null : (await readItems(sessionId, [body]))[0]!
+      if (item?.kind !== 'tool' || item.argsRef === undefined) return item
+      const { argsRef, ...rest } = item
+      const args = await folder.get(argsRef).catch(() => null)
+      return args ? { ...rest, args: JSON.parse(new TextDecoder().decode(args)) as unknown } : item
     },
 
     turn: async (sessionId, turnId) => valueOf(await call('turn', sessionId, turnId)),

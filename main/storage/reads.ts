@@ -374,6 +374,8 @@ export function openReads(db: Database) {
         UNION SELECT body ->> '$.undone.from' FROM changes
         UNION SELECT body ->> '$.view.image.hash' FROM items WHERE kind = 'tool'
         UNION SELECT body ->> '$.view.outputRef' FROM items WHERE kind = 'tool'
+        UNION SELECT body ->> '$.resultRef' FROM items WHERE kind = 'tool'
+        UNION SELECT body ->> '$.argsRef' FROM items WHERE kind = 'tool'
         UNION SELECT file.value ->> '$.hash' FROM items, json_each(items.body, '$.attachments') AS file WHERE items.kind = 'user'
         UNION SELECT file.value ->> '$.hash' FROM drafts, json_each(drafts.body, '$.attachments') AS file
         UNION SELECT file.value ->> '$.hash' FROM sessions, json_each(sessions.header, '$.queue.followUps') AS queued, json_each(queued.value, '$.attachments') AS file

@@ -154,6 +154,7 @@ export interface Storage {
     sessionId: string,
     query: { before?: string; after?: string; around?: string; limit: number },
   ): Promise<ItemSlice>
+  /** Whole, with all of a call's arguments. */
   item(sessionId: string, itemId: string): Promise<Item | null>
   /** The row of a turn of the active path, however old. */
   turn(sessionId: string, turnId: string): Promise<Turn | null>

@@ -7,6 +7,7 @@ import type { EventDraft, StoredEvent } from '../../preload/contract/events.ts'
 import type { Item, ItemOf, ItemPatch, Rule } from '../../preload/contract/items.ts'
 import type { SessionHeader, SessionView, Steer, TurnStatus } from '../../preload/contract/session.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
+import { bounded } from './event-size.ts'
 import type { Effect, Environment, LiveTurn, SessionState } from './state.ts'
 
 export class Decision {
@@ -49,7 +50,7 @@ export class Decision {
   emit(draft: EventDraft): boolean {
     if (saysAgain(this.state.view, draft)) return false
     const event = { ...draft, seq: this.header.lastSeq + 1, at: this.now }
-    this.events.push(event)
+    this.events.push(bounded(event))
     this.state = { ...this.state, stored: true, view: foldEvent(this.state.view, event) }
     const item =
       event.type === 'item.put'

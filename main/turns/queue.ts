@@ -5,7 +5,7 @@ import { followUpsMax } from '../../preload/contract/limits.ts'
 import type { FollowUp, Queue } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
 import type { Decision } from './decision.ts'
-import { checkText } from './requests.ts'
+import { checkText, checkWaiting } from './requests.ts'
 import type { SessionState } from './state.ts'
 
 type Cause = Extract<EventDraft, { type: 'queue.changed' }>['cause']
@@ -37,6 +37,7 @@ export function addFollowUp(
     revision: 1,
     ...(message.ignoresPause ? { ignoresPause: true } : {}),
   }
+  checkWaiting([...followUps, ...(decision.state.view.turn?.steers ?? []), followUp])
   // What the person sent beside a background turn goes before what waits for an unpaused queue.
   changeQueue(
     decision,
@@ -60,6 +61,7 @@ export function editFollowUp(
   }
   const after = { ...before, text: edit.text, attachments: edit.attachments, revision: before.revision + 1 }
   const followUps = decision.header.queue.followUps.map((one) => (one.id === edit.id ? after : one))
+  checkWaiting([...followUps, ...(decision.state.view.turn?.steers ?? [])])
   changeQueue(decision, { followUps }, 'edited')
   return after
 }

@@ -1,7 +1,7 @@
 /** What every command of a client passes first: the idempotency of its request id, and whether the session may change. */
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
-import { messageBytesMax, repliesKeptMax } from '../../preload/contract/limits.ts'
+import { messageBytesMax, repliesKeptMax, waitingBytesMax } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { Decision } from './decision.ts'
 import type { SessionState } from './state.ts'
@@ -30,6 +30,14 @@ export function checkText(text: string, attachments: readonly Attachment[]): voi
   if (Buffer.byteLength(text) > messageBytesMax) {
     throw new LatheError('message.too_large', 'The message is larger than 1 MiB.', { hint: 'Attach it as a file.' })
   }
+}
+
+/** What waits stands as a whole in every event about it, so all of it together is bounded (T-55). */
+export function checkWaiting(waiting: readonly { text: string; attachments: readonly Attachment[] }[]): void {
+  if (Buffer.byteLength(JSON.stringify(waiting)) > waitingBytesMax)
+    throw new LatheError('message.too_large', 'The messages that wait would be larger than 128 KiB together.', {
+      hint: 'Attach it as a file, or send it once the others have been read.',
+    })
 }
 
 /** Keeps what a request created with it, for ever (T-13); the newest stay in memory. */

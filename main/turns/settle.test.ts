@@ -84,7 +84,7 @@ test('T-198 the end of a turn is drawn from turn.settled alone', () => {
     driver.report({
       type: 'toolEnded',
       itemId: `tool-${at}`,
-      end: { state: 'ok', summary: 'x'.repeat(4_000), view: null, durationMs: 1 },
+      end: { state: 'ok', summary: 'x'.repeat(2_000), view: null, durationMs: 1 },
       changes: [],
     })
   }
@@ -163,7 +163,7 @@ test('T-61 the status is told only when it differs, before what caused it, and a
     'prompt_reading',
     'working',
     'put text',
-    'put text',
+    'item.patch',
     'put tool',
     'tool',
     'item.patch',

@@ -9,7 +9,7 @@ import type { HandedSteer } from '../agent/reports.ts'
 import type { Decision } from './decision.ts'
 import { withCommandNotes } from './own-commands.ts'
 import { changeQueue, removeFollowUp } from './queue.ts'
-import { bind, boundReply, checkMutable, checkText } from './requests.ts'
+import { bind, boundReply, checkMutable, checkText, checkWaiting } from './requests.ts'
 
 type Cause = Extract<EventDraft, { type: 'steers.changed' }>['cause']
 
@@ -44,6 +44,7 @@ export function addSteer(
     state: 'pending',
     actions: allActions,
   }
+  checkWaiting([...decision.header.queue.followUps, ...steers, steer])
   change(decision, [...steers, steer], { steerId: steer.id, kind: 'added' })
   decision.clearDraft = true
   return bind(decision, request, { accepted: 'steered', steerId: steer.id })
@@ -56,11 +57,9 @@ export function editSteer(decision: Decision, id: string, text: string, attachme
   const steer = pendingSteers(decision).find((one) => one.id === id)
   if (!steer) return absent(decision)
   const edited = { ...steer, text, attachments }
-  change(
-    decision,
-    pendingSteers(decision).map((one) => (one.id === id ? edited : one)),
-    { steerId: id, kind: 'edited' },
-  )
+  const steers = pendingSteers(decision).map((one) => (one.id === id ? edited : one))
+  checkWaiting([...decision.header.queue.followUps, ...steers])
+  change(decision, steers, { steerId: id, kind: 'edited' })
   return { done: true }
 }
 

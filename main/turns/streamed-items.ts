@@ -62,13 +62,8 @@ export function closeOpenItem(decision: Decision, status: 'final' | 'partial' = 
   decision.changeTurn({ openItemId: null })
   if (!open || open.status !== 'live') return
   const title = open.kind === 'reasoning' && open.title === undefined ? reasoningTitle(open.text, true) : null
-  // The whole text goes into the item's row: deltas may be pruned later, the item may not (K-13).
-  decision.emit({
-    type: 'item.put',
-    turnId: decision.turn.id,
-    item: { ...open, ...(title ? { title } : {}), status, endedAt: decision.now },
-    after: null,
-  })
+  // With it the whole text goes into the item's row: deltas may be pruned later, the item may not (K-13).
+  decision.patch(open, { ...(title ? { title } : {}), status, endedAt: decision.now })
 }
 
 /**

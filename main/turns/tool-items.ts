@@ -18,6 +18,7 @@ export function proposeTool(decision: Decision, report: Extract<Report, { type: 
     name: report.name,
     title: report.title,
     args: report.args,
+    ...(report.argsRef === undefined ? {} : { argsRef: report.argsRef }),
     state: 'proposed',
     startedAt: null,
     durationMs: null,

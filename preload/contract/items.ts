@@ -139,6 +139,8 @@ export const ToolItem = z.object({
   name: z.string().max(200),
   title: z.string(),
   args: z.unknown(),
+  /** All of the arguments as JSON, where `args` holds only the beginning of their texts (X-716). */
+  argsRef: BlobHash.optional(),
   state: ToolState,
   /** A code of an older version that is none any more is left out. */
   code: ErrorCode.optional().catch(undefined),

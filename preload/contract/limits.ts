@@ -13,6 +13,9 @@ export const itemTextBytesMax = 64 * 1024
 export const listPage = 100
 export const listPageMax = 500
 export const deltaIntervalMs = 16
+export const eventBytesMax = 256 * 1024
+/** All messages of a session that wait for the agent or in the queue. */
+export const waitingBytesMax = 128 * 1024
 
 export const drainMs = 5_000
 export const drainYieldingMs = 30_000
@@ -48,6 +51,7 @@ export const errorMessageCharsMax = 2_000
 export const errorDetailCharsMax = 1_200
 export const toolTitleCharsMax = 80
 export const toolSummaryCharsMax = 4_000
+export const toolArgsBytesMax = 16 * 1024
 export const toolOutputCharsMax = 64_000
 
 export const titleCharsMax = 200

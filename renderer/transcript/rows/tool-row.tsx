@@ -308,7 +308,7 @@ function Output({ item }: { item: ToolItem }) {
     : item.state === 'running'
       ? lines.slice(-outputLinesFirst).join('\n')
       : lines.slice(0, outputLinesFirst).join('\n')
-  const clipped = item.omitted !== undefined || (item.view?.truncated === true && !asked)
+  const clipped = item.omitted !== undefined || item.argsRef !== undefined || (item.view?.truncated === true && !asked)
   return (
     <>
       {text === '' ? (
