@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -265,6 +265,36 @@ describe('changes by commands', () => {
     expect((await stat(join(workspace, 'run.sh'))).mode & 0o777).toBe(0o644)
     await expect(stat(join(workspace, 'd.txt'))).rejects.toThrow('ENOENT')
     expect(await read('node_modules/x')).toBe('x\n')
+  })
+
+  test('F-906 F-908 a file that a command moved is one change with a diff, and goes back to where it was', async () => {
+    await turn(
+      { emit: [call('shell', { command: "mkdir new; mv a.txt new/b.txt; sed -i 's/line 5$/five/' new/b.txt" })] },
+      says('Done.'),
+    )
+    const { changes } = await view()
+    expect(changes.map(({ path, kind, from }) => [path, kind, from]).toSorted()).toEqual([
+      ['a.txt', 'deleted', undefined],
+      ['new/b.txt', 'renamed', 'a.txt'],
+    ])
+    const { id } = changes.find(({ kind }) => kind === 'renamed')!
+    const diff = await bench.handlers.changes.diff({ sessionId, changeId: id }, who)
+    expect([diff.note, diff.added, diff.removed]).toEqual(['It was renamed from a.txt.', 1, 1])
+    expect(diff.patch).toContain('-line 5\n+five\n')
+    await bench.handlers.changes.reject({ ...act(), changeId: id, hunkId: null }, who)
+    expect([await read('a.txt'), (await view()).changes]).toEqual([lines, []])
+    await expect(stat(join(workspace, 'new/b.txt'))).rejects.toThrow('ENOENT')
+  })
+
+  test('F-1006 a link that a command made is a change of its own, and is undone as one', async () => {
+    const turnId = await turn({ emit: [call('shell', { command: 'ln -s /etc/hosts away' })] }, says('Done.'))
+    const [change] = (await view()).changes
+    const diff = await bench.handlers.changes.diff({ sessionId, changeId: change!.id }, who)
+    expect([change!.path, diff.after, diff.changedSince]).toEqual(['away', '/etc/hosts', false])
+    expect(diff.note).toContain('symbolic link')
+    await bench.handlers.undo.apply({ ...act(), turnId, andLater: false, redo: false, force: [] }, who)
+    await expect(readlink(join(workspace, 'away'))).rejects.toThrow('ENOENT')
+    expect((await stat('/etc/hosts')).isFile()).toBe(true)
   })
 
   test('F-903 what changes while no process of the turn runs is not the turn\u2019s', async () => {

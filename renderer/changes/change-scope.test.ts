@@ -34,6 +34,17 @@ test('F-901 what ends as it began is no change', () => {
   expect(filesInScope([...back, ...gone], turns, 'session')).toEqual([])
 })
 
+test('F-906 a renamed file is one row under its new name, also where it was edited since', () => {
+  const moved = [
+    made('1', 't1', 'old.ts', { kind: 'deleted', after: null }),
+    made('2', 't1', 'new.ts', { kind: 'renamed', from: 'old.ts', before: null }),
+    made('3', 't2', 'new.ts'),
+  ]
+  const rows = (scope: string) => filesInScope(moved, turns, scope).map(({ path, kind }) => [path, kind])
+  expect(rows('t1')).toEqual([['new.ts', 'renamed']])
+  expect(rows('session')).toEqual([['new.ts', 'renamed']])
+})
+
 test('F-905 a file unfolds by itself up to 300 changed lines; one without counts never', () => {
   expect(unfoldsItself({ added: 200, removed: 100 })).toBe(true)
   expect(unfoldsItself({ added: 200, removed: 101 })).toBe(false)

@@ -17,6 +17,7 @@ const sum = (a: number | null, b: number | null) => (a === null || b === null ? 
 
 /** First and last of a file's changes make what happened to it: created then edited is created, created then deleted is nothing. */
 function combinedKind(first: ChangedFile, last: ChangedFile): ChangedFile['kind'] | null {
+  if (first.kind === 'renamed' && last.kind === 'edited') return 'renamed'
   if (first.kind === 'created') return last.kind === 'deleted' ? null : 'created'
   if (last.kind === 'deleted') return 'deleted'
   return first.kind === 'deleted' ? 'edited' : last.kind
@@ -33,12 +34,17 @@ export function filesInScope(
   const sorted = [...chosen].sort((a, b) => (order.get(a.turnId) ?? 0) - (order.get(b.turnId) ?? 0))
   const files = new Map<string, ChangedFile[]>()
   for (const change of sorted) files.set(change.path, [...(files.get(change.path) ?? []), change])
+  const movedFrom = new Set(
+    chosen.flatMap(({ kind, from }) => (kind === 'renamed' && from !== undefined ? [from] : [])),
+  )
   const scoped: ScopedFile[] = []
   for (const [path, list] of files) {
     const [first] = list
     const last = list.at(-1)
     if (!first || !last) continue
     const kind = combinedKind(first, last)
+    // It stands under its new name (F-906).
+    if (kind === 'deleted' && movedFrom.has(path)) continue
     // Back to what it was before: nothing to review.
     if (kind === null || (list.length > 1 && first.before !== null && first.before === last.after)) continue
     scoped.push({

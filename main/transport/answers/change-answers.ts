@@ -50,10 +50,8 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
   }
 
   /** What the change began with; of a renamed file what stood under its old name (F-906). */
-  function beforeOf(view: SessionView, { before, turnId, from }: ChangedFile): string | null {
-    if (from === undefined || before !== null) return before
-    const gone = view.changes.find((one) => one.turnId === turnId && one.path === from)
-    return gone?.before ?? null
+  function beforeOf(view: SessionView, change: ChangedFile): string | null {
+    return change.before ?? goneOf(view, change)?.before ?? null
   }
 
   async function diff(sessionId: string, changeId: string, signal: AbortSignal | undefined): Promise<ChangeDiff> {
@@ -93,8 +91,12 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
     const newest = view.changes.findLast(({ path, undone }) => path === change.path && !undone)
     if (!newest) throw tooFarBack()
     const author = { sessionId, turnId: newest.turnId }
-    const { changes, note } = await rejectChange(deps, placeOf(view), change, hunkId, author, never())
-    const files = changes.map((one) => changedFile(one, newest.turnId))
+    const made = [await rejectChange(deps, placeOf(view), change, hunkId, author, never())]
+    // A file that moved goes back to where it was (F-906).
+    const gone = change.before === null ? goneOf(view, change) : undefined
+    if (gone) made.push(await rejectChange(deps, placeOf(view), gone, null, author, never()))
+    const files = made.flatMap(({ changes }) => changes.map((one) => changedFile(one, newest.turnId)))
+    const note = made.map((one) => one.note).join('\n')
     await actor.command({ type: 'changes.record', turnId: newest.turnId, changes: files, told: note })
     if (hunkId !== null && newest.id !== change.id) {
       await actor.command({ type: 'changes.review', changeId, hunkId, state: 'rejected' })
@@ -239,6 +241,12 @@ function modeNote({ mode, from }: ChangedFile): string | null {
         : 'A symbolic link; shown is where it leads.'
   if (!mode || mode.before === null || mode.after === null || mode.before === mode.after) return null
   return `The mode changed from ${mode.before.toString(8)} to ${mode.after.toString(8)}.`
+}
+
+/** The change that deleted a renamed file under its old name. */
+function goneOf({ changes }: SessionView, { turnId, from }: ChangedFile): ChangedFile | undefined {
+  if (from === undefined) return undefined
+  return changes.find((one) => one.turnId === turnId && one.path === from && one.after === null)
 }
 
 function placeOf({ header: { id, workspace, extraFolders } }: SessionView): Place {
