@@ -332,6 +332,19 @@ describe('changes by commands', () => {
   })
 })
 
+test('F-306 what was read is not sent again while the model sees it, and is after the person went back', async () => {
+  const reads = (text: string) => turn({ emit: [call('read_file', { path: 'a.txt' })] }, says(text))
+  await reads('First.')
+  await reads('Second.')
+  expect(lastRequest()).toContain('is unchanged since it was read above')
+  const { items } = await view()
+  const first = items.find((item) => item.kind === 'user')!
+  await bench.handlers.session.rewind({ ...act(), itemId: first.id, withFiles: false }, who)
+  await reads('Third.')
+  expect(lastRequest()).not.toContain('is unchanged')
+  expect(lastRequest()).toContain('60| line 60')
+})
+
 test('F-307 F-1209 F-310 a picture that was read reaches the model, now and in later turns; long text comes by reference', async () => {
   const picture = await sharp({ create: { width: 30, height: 20, channels: 3, background: 'teal' } })
     .png()

@@ -207,6 +207,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
           : item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash),
       )
     },
+    inContext: async (sessionId, callId) => {
+      const { items, turns } = await storage.contextItems(sessionId)
+      const retried = new Set(turns.map(({ retryOf }) => retryOf))
+      return items.some(({ id, turnId }) => id === callId && (turnId === null || !retried.has(turnId)))
+    },
     shell: {
       paths,
       environment,

@@ -7,7 +7,7 @@ import { neverEntered } from './never-entered.ts'
 
 type Level = { folder: string; rules: Ignore }
 
-const ignoreFiles = ['.gitignore', '.ignore']
+export const ignoreFiles = ['.gitignore', '.ignore']
 
 /** The ignore files that hold for the entries of one folder: its own and those above it, up to the repository's root. */
 export class IgnoreRules {
@@ -85,4 +85,52 @@ function isThere(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The rules for paths anywhere below a folder; what was read is kept until somebody says that it has changed. */
+export class IgnoreTree {
+  readonly #root: string
+  readonly #folders = new Map<string, Promise<boolean>>()
+  readonly #rules = new Map<string, Promise<IgnoreRules>>()
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** `path` below the root with `/`; what may be either counts as a file. */
+  async ignores(path: string): Promise<boolean> {
+    if (this.#folders.size > foldersKept) this.forget()
+    const folder = parentOf(path)
+    if (await this.#ignoresFolder(folder)) return true
+    return (await this.#rulesOf(folder)).ignores(join(this.#root, path), false)
+  }
+
+  forget(): void {
+    this.#folders.clear()
+    this.#rules.clear()
+  }
+
+  #ignoresFolder(folder: string): Promise<boolean> {
+    if (folder === '') return Promise.resolve(false)
+    let known = this.#folders.get(folder)
+    if (!known) {
+      known = this.#ignoresFolder(parentOf(folder)).then(
+        async (isInside) => isInside || (await this.#rulesOf(parentOf(folder))).ignores(join(this.#root, folder), true),
+      )
+      this.#folders.set(folder, known)
+    }
+    return known
+  }
+
+  #rulesOf(folder: string): Promise<IgnoreRules> {
+    let known = this.#rules.get(folder)
+    if (!known) this.#rules.set(folder, (known = IgnoreRules.for(join(this.#root, folder), null)))
+    return known
+  }
+}
+
+const foldersKept = 10_000
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

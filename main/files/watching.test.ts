@@ -48,6 +48,21 @@ test('F-1110 F-1111 changes are told by path, those of the gate’s temporary fi
   expect([...seen()].filter((path) => path.includes('node_modules/') || path.includes(temporaryPrefix))).toEqual([])
 })
 
+test('F-1110 F-802 what ignore files leave out is not told, until they do so no more', async () => {
+  await workspace.put('.gitignore', 'dist/\n*.log\n!keep.log\n')
+  await workspace.put('packages/a/.gitignore', 'out\n')
+  await watch()
+  for (const path of ['dist/deep/x.js', 'a.log', 'packages/a/out/x', 'packages/dist/y']) await workspace.put(path, 'x')
+  await workspace.put('packages/a/keep.log', 'x')
+  await workspace.put('last.txt', 'x')
+  await expect.poll(() => seen().has('last.txt') && seen().has('packages/a/keep.log'), { timeout: 10_000 }).toBe(true)
+  expect([...seen()].filter((path) => /dist\/|a\.log|out\//.test(path))).toEqual([])
+  await workspace.put('.gitignore', '*.log\n')
+  await expect.poll(() => seen().has('rescan'), { timeout: 10_000 }).toBe(true)
+  await workspace.put('dist/deep/z.js', 'x')
+  await expect.poll(() => seen().has('dist/deep/z.js'), { timeout: 10_000 }).toBe(true)
+})
+
 test('F-1110 many changes at once, and lost ones, are a rescan', async () => {
   let emit: (error: Error | null, paths: string[]) => void = () => {}
   await watch({

@@ -1,8 +1,9 @@
 /** Tells which files of the open workspaces change, whoever changes them (F-1110 to F-1113). It alters nothing itself. */
 import { stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import type { AsyncSubscription, Event } from '@parcel/watcher'
 import { temporaryPrefix } from './atomic-write.ts'
+import { ignoreFiles, IgnoreTree } from './ignore-rules.ts'
 import { neverEntered } from './never-entered.ts'
 
 export type WatchingOptions = {
@@ -18,6 +19,8 @@ export type WatchingOptions = {
 
 const joinMs = 100
 const pathsMax = 500
+/** So many at once are not gone through one by one. */
+const filteredMax = 20_000
 const pollMs = 5_000
 /** Workspaces watched at once; the one longest not asked for goes first. */
 const watchedMax = 8
@@ -58,6 +61,7 @@ class Watched {
   readonly #workspace: string
   readonly #options: WatchingOptions
   #subscription: AsyncSubscription | null = null
+  readonly #ignored: IgnoreTree
   #waiting = new Set<string>()
   #joining: NodeJS.Timeout | undefined
   #polling: NodeJS.Timeout | undefined
@@ -68,6 +72,7 @@ class Watched {
   constructor(workspace: string, options: WatchingOptions) {
     this.#workspace = workspace
     this.#options = options
+    this.#ignored = new IgnoreTree(workspace)
     this.started = this.#start()
   }
 
@@ -118,8 +123,20 @@ class Watched {
       this.#joining = undefined
       const paths = [...this.#waiting]
       this.#waiting.clear()
-      this.#tell(paths.length > pathsMax ? 'rescan' : paths)
+      void this.#tellSeen(paths)
     }, joinMs)
+  }
+
+  /** What ignore files leave out is not told (F-802): a build writes thousands of files that nobody looks at. */
+  async #tellSeen(paths: string[]): Promise<void> {
+    if (paths.some((path) => ignoreFiles.includes(basename(path)))) {
+      this.#ignored.forget()
+      return this.#tell('rescan')
+    }
+    if (paths.length > filteredMax) return this.#tell('rescan')
+    const seen: string[] = []
+    for (const path of paths) if (!(await this.#ignored.ignores(path))) seen.push(path)
+    if (seen.length > 0) this.#tell(seen.length > pathsMax ? 'rescan' : seen)
   }
 
   async #renew(): Promise<void> {

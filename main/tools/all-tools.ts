@@ -41,6 +41,8 @@ export type ToolsDeps = {
   changes: { watched: WorkspaceChanges; late: LateChanges }
   /** Whether a call of that session left this output, or a message brought it (F-310). */
   ownsOutput(sessionId: string, hash: string): Promise<boolean>
+  /** Whether the model still sees the result of that call (F-306). */
+  inContext(sessionId: string, callId: string): Promise<boolean>
 }
 
 export type Tools = {
@@ -54,7 +56,7 @@ export function createTools(deps: ToolsDeps): Tools {
   const shell = createShellTool(deps.shell)
   const reference = (sessionId: string, name: string) => readOutput(deps, sessionId, name)
   const always: Tool[] = [
-    createReadFileTool({ ...deps, reference, inContext: () => true }),
+    createReadFileTool({ ...deps, reference }),
     createListDirTool(deps),
     createFindFilesTool(deps),
     createGrepTool({ ...deps, reference }),

@@ -19,7 +19,7 @@ export type ReadFileDeps = {
   workers: FileWorkers
   reference: ReadReference
   /** Whether the result of that call is still in what the model sees (F-306). */
-  inContext(sessionId: string, callId: string): boolean
+  inContext(sessionId: string, callId: string): Promise<boolean>
 }
 
 const input = z.object({
@@ -131,11 +131,9 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
     const known = await deps.states.get(sessionId, file.key)
     const earlier =
       known?.version === read.version
-        ? known.shown.findLast(
-            (shown) => shown.offset === offset && shown.limit === limit && deps.inContext(sessionId, shown.callId),
-          )
+        ? known.shown.findLast((shown) => shown.offset === offset && shown.limit === limit)
         : undefined
-    if (earlier && !force) {
+    if (earlier && !force && (await deps.inContext(sessionId, earlier.callId))) {
       const text = `${file.shown} is unchanged since it was read above (item ${earlier.callId}), same lines. Use that, or force to have it sent again.`
       return { text, isError: false, summary: `${file.shown}: unchanged`, view: { path: file.shown, line: offset } }
     }

@@ -37,7 +37,7 @@ export class FileTools {
         images: new Images(blobs),
         workers,
         reference,
-        inContext: (_, callId) => !this.compacted.has(callId),
+        inContext: async (_, callId) => !this.compacted.has(callId),
       }),
       createWriteFileTool({ paths, states, gate, blobs, differ }),
       createApplyPatchTool({ paths, states, gate, blobs, differ, workers }),

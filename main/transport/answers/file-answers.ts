@@ -3,6 +3,7 @@ import { LatheError } from '../../../preload/contract/errors.ts'
 import { editedBytesMax } from '../../../preload/contract/limits.ts'
 import type { Drafts } from '../../files/drafts.ts'
 import { listFiles } from '../../files/file-search.ts'
+import { historyFolders } from '../../files/never-entered.ts'
 import type { FilePath, Paths, Place } from '../../files/paths.ts'
 import { rankPaths } from '../../files/quick-open.ts'
 import { readWhole, type CommitGate } from '../../files/gate.ts'
@@ -70,7 +71,9 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
       list: async ({ workspace, path }) => {
         const folder = await resolve(workspace, path === '' ? '.' : path)
         const { entries } = await listFolder(folder)
-        return entries.map(({ name, kind, bytes, ignored }) => ({
+        // Nobody works in the history's own folder, and a search never looks there (F-802).
+        const shown = entries.filter(({ name }) => !historyFolders.includes(name))
+        return shown.map(({ name, kind, bytes, ignored }) => ({
           name,
           path: path === '' ? name : `${path}/${name}`,
           kind,
