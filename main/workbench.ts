@@ -34,6 +34,8 @@ import { Broadcast } from './platform/broadcast.ts'
 import { openConfig } from './platform/config.ts'
 import { secretVariables } from './platform/known-values.ts'
 import type { Log } from './platform/log.ts'
+import { NetworkPolicy } from './platform/network-policy.ts'
+import { networkSettings } from './platform/network-settings.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
@@ -188,6 +190,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       log: (message, fields) => log.warn(message, fields),
     }),
   )
+  const network = new NetworkPolicy(() => networkSettings(config.content))
   const images = new Images(storage.blobs)
   const tools = createTools({
     images,
@@ -225,8 +228,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       // no git command counts as one that only reads (Z-65) until what it would run has been looked up.
       isTrusted: () => false,
       redaction: () => redactions.get(),
-      admitAddress: async () => {},
+      network,
     },
+    network,
   })
   let slowSaving = false
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])

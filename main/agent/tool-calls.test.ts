@@ -326,3 +326,23 @@ test('X-716 T-55 long arguments are a blob; the card has the beginning of each t
   expect(short).toMatchObject({ args: { path: 'b.txt', content: 'x' } })
   expect(short!.argsRef).toBeUndefined()
 })
+
+test('X-713 the third identical look-up of a turn does not run; another target does', async () => {
+  let runs = 0
+  const { input, ends } = turn([
+    {
+      name: 'web_fetch',
+      concurrent: true,
+      input: z.object({ url: z.string() }),
+      lookup: ({ url }: { url: string }) => url,
+      run: async () => (runs++, { text: 'page', isError: false }),
+    },
+  ])
+  const at = (url: string) => call('web_fetch', { url })
+  for (let step = 0; step < 2; step++) await runCalls([at('https://a.test/')], input)
+  const [third] = await runCalls([at('https://a.test/')], input)
+  expect(third).toMatchObject({ isError: true, text: expect.stringContaining('looked up twice') })
+  expect(ends().at(-1)!.end).toMatchObject({ state: 'error', code: 'tool.repeated_lookup', durationMs: null })
+  await runCalls([at('https://b.test/')], input)
+  expect(runs).toBe(3)
+})

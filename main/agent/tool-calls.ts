@@ -43,6 +43,8 @@ const planLimitMs = 6_000
 const runLimitMs = 120_000
 const resultCap = 16_000
 const progressMs = 100
+/** The same look-up this often in a turn is not run any more. */
+const lookupsMax = 3
 /** Live output of one call that is journaled; past it the card waits for the end. */
 const liveOutputMax = 512 * 1024
 const retryHint = 'Work out why before trying something different.'
@@ -139,6 +141,11 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
   const { port } = input
   if (one.fault || !one.tool)
     return failed(one, input, one.fault ?? { code: 'tool.unknown', message: `There is no tool "${one.call.name}".` })
+  if (isRepeated(one, one.tool, port))
+    return failed(one, input, {
+      code: 'tool.repeated_lookup',
+      message: 'This was looked up twice in this turn already, and the answers are above. Use them, or look elsewhere.',
+    })
   const overdue = new AbortController()
   const context = contextOf(one, input, AbortSignal.any([port.signal, overdue.signal]))
   const plan = await planOf(one, one.tool, context)
@@ -283,6 +290,19 @@ function hinted(result: ToolResult, text: string): string {
 }
 
 const policyCodes = ['approval.', 'policy.', 'path.', 'command.', 'exec.person_owned', 'exec.secret_prompt']
+
+/** Look-ups of a turn by tool and target (X-713). */
+const lookups = new WeakMap<TurnPort, Map<string, number>>()
+
+function isRepeated(one: Prepared, tool: Tool, port: TurnPort): boolean {
+  if (!tool.lookup) return false
+  const counts = lookups.get(port) ?? new Map<string, number>()
+  lookups.set(port, counts)
+  const key = `${tool.name} ${tool.lookup(one.input)}`
+  const times = (counts.get(key) ?? 0) + 1
+  counts.set(key, times)
+  return times >= lookupsMax
+}
 
 /** Refusals at the boundary by turn, tool and target (X-711). */
 const refusals = new WeakMap<TurnPort, Map<string, number>>()

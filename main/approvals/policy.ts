@@ -32,7 +32,7 @@ export function judge(effects: readonly Effect[], context: PolicyContext): Verdi
         message: `A rule denies this: ${describe(effect)}.`,
       }
     }
-    const never = neverAutomatic(effect)
+    const never = neverAutomatic(effect, matching)
     const answer = modeAnswer(effect, context.mode, never !== null)
     if (answer === 'deny') {
       return {
@@ -83,8 +83,12 @@ function modeAnswer(effect: Effect, mode: ApprovalMode, never: boolean): Answer 
   }
 }
 
-function neverAutomatic(effect: Effect): string | null {
-  return effect.kind === 'command' ? (effect.neverAutomatic ?? null) : null
+/** Why it asks in every mode (Z-88): what no rule may allow, and this computer's own servers without a rule for them. */
+function neverAutomatic(effect: Effect, matching: readonly Rule[]): string | null {
+  if (effect.kind === 'command') return effect.neverAutomatic ?? null
+  if (effect.kind !== 'network' || !effect.loopback) return null
+  const named = matching.some((rule) => rule.effect === 'allow' && rule.match.host !== undefined)
+  return named ? null : `It contacts a server on this computer, ${effect.host}:${effect.port}.`
 }
 
 function deniedCode(effect: Effect): ErrorCode {

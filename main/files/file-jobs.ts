@@ -1,5 +1,6 @@
 /** What a file worker can be asked to do. Inputs and answers are plain data; each job is a pure function of its input. */
 import { documentText, type DocumentInput, type DocumentText } from './document-text.ts'
+import type { PageInput, PageText } from './page-text.ts'
 import { countTextChanges, diffText, type TextDiff } from './text-diff.ts'
 import {
   editBytes,
@@ -17,6 +18,7 @@ export type Jobs = {
   patch: { input: PatchInput; answer: PatchedBytes }
   replace: { input: ReplaceInput; answer: Uint8Array }
   document: { input: DocumentInput; answer: DocumentText | null }
+  page: { input: PageInput; answer: PageText }
   diff: { input: { before: string; after: string; context: number; milliseconds: number }; answer: TextDiff }
   count: {
     input: { before: Uint8Array | null; after: Uint8Array | null }
@@ -36,6 +38,9 @@ export async function runJob(job: Job): Promise<Jobs[keyof Jobs]['answer']> {
       return replaceBytes(job.input)
     case 'document':
       return documentText(job.input)
+    case 'page':
+      // The parser loads with the first page, not with every worker and the main process.
+      return (await import('./page-text.ts')).pageText(job.input)
     case 'diff':
       return diffText(job.input)
     case 'count':

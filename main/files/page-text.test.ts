@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodePage, pageText } from './page-text.ts'
+import { decodePage } from './page-charset.ts'
+import { pageText } from './page-text.ts'
 
 const markdown = (html: string, url = 'https://docs.test/guide/') =>
   pageText({ bytes: Buffer.from(html), charset: 'utf-8', url }).markdown

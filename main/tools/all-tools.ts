@@ -9,6 +9,7 @@ import type { SearchProgram } from '../files/search-program.ts'
 import type { WorkspaceChanges } from '../files/workspace-changes.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
 import { reduceBytes } from '../exec/exec-sessions.ts'
+import type { NetworkPolicy } from '../platform/network-policy.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { createApplyPatchTool } from './apply-patch.ts'
 import { askPerson } from './ask-person.ts'
@@ -25,6 +26,7 @@ import { createRegistry, type Registry } from './registry.ts'
 import { createShellTool, type ShellToolDeps } from './shell.ts'
 import type { Tool } from './tool.ts'
 import { updatePlan } from './update-plan.ts'
+import { createWebFetchTool } from './web-fetch.ts'
 import { createWriteFileTool } from './write-file.ts'
 
 export type ToolsDeps = {
@@ -37,6 +39,8 @@ export type ToolsDeps = {
   program: SearchProgram
   images: Images
   shell: ShellToolDeps
+  /** Who may be contacted (security.md 2). */
+  network: NetworkPolicy
   /** Finds what commands change in the workspace (F-902). */
   changes: { watched: WorkspaceChanges; late: LateChanges }
   /** Whether a call of that session left this output, or a message brought it (F-310). */
@@ -63,6 +67,7 @@ export function createTools(deps: ToolsDeps): Tools {
     createEditFileTool(deps),
     createApplyPatchTool(deps),
     createWriteFileTool(deps),
+    createWebFetchTool(deps),
     updatePlan,
     askPerson,
   ]

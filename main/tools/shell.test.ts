@@ -9,6 +9,7 @@ import { testExec } from '../exec/test-exec-sessions.ts'
 import { liveProcesses } from '../exec/process.ts'
 import { Paths } from '../files/paths.ts'
 import { TestBlobs } from '../files/test-workspace.ts'
+import { NetworkPolicy } from '../platform/network-policy.ts'
 import { createRedaction } from '../platform/redaction.ts'
 import { readArguments } from './arguments.ts'
 import { createShellTool, type ShellTool } from './shell.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
 const exec = await testExec()
 afterAll(() => exec.dispose())
 const blobs = new TestBlobs()
-const admitted: string[] = []
+const asked: string[] = []
 const tool: ShellTool = createShellTool({
   paths: new Paths({ dataFolder, home }),
   environment: createEnvironment({
@@ -42,10 +43,14 @@ const tool: ShellTool = createShellTool({
   preferredShell: () => null,
   isTrusted: () => true,
   redaction: () => createRedaction({ known: [{ name: 'MY_TOKEN', value: 'tok-0123456789' }], loose: false }),
-  async admitAddress(url) {
-    admitted.push(url)
-    if (url.includes('10.0.0.5')) throw new LatheError('network.blocked', 'Blocked.')
-  },
+  network: new NetworkPolicy(
+    () => ({ allow: [], deny: [], proxy: null, proxyResolves: false }),
+    async (host) => {
+      asked.push(host)
+      if (host === 'nobody.test') throw new Error('ENOTFOUND')
+      return [{ address: host === 'inside.test' ? '10.0.0.5' : '93.184.216.34', family: 4 }]
+    },
+  ),
 })
 
 let calls = 0
@@ -83,6 +88,7 @@ test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no tim
     timeout: 5,
     working_dir: 'src',
     login: false,
+    on_exit: 'notice',
     tty: false,
     max_output_chars: 1_000,
   })
@@ -222,10 +228,21 @@ test('X-325 a folder that was swapped after it was judged runs nothing', async (
   expect(await readdir(root)).not.toContain('ran')
 })
 
-test('Z-63 Z-104 addresses are admitted first; a placeholder for a secret is never run', async () => {
+test('Z-63 Z-104 addresses are judged before a command starts, this computer allowed; a placeholder for a secret is never run', async () => {
   await expect(plan({ command: 'curl http://10.0.0.5/x' })).rejects.toMatchObject({ code: 'network.blocked' })
-  await plan({ command: 'curl "https://a.test/b" http://localhost:3000' })
-  expect(admitted.slice(1)).toEqual(['https://a.test/b', 'http://localhost:3000'])
+  await plan({ command: 'touch ran; echo http://inside.test:8080/x' })
+  // Its name is asked for once there is consent, and not before.
+  expect(asked).toEqual([])
+  await expect(call({ command: 'touch ran; echo http://inside.test:8080/x' })).rejects.toMatchObject({
+    code: 'network.blocked',
+    reason: 'private_address',
+  })
+  expect(await readdir(workspace)).not.toContain('ran')
+  const said = await call({
+    command: 'echo "https://a.test/b" http://localhost:3000 http://nobody.test http://localhost:$PORT',
+  })
+  expect(said.isError).toBe(false)
+  expect(asked).toEqual(['inside.test', 'a.test', 'nobody.test'])
   await expect(plan({ command: 'echo [redacted:LAB_KEY]' })).rejects.toMatchObject({ code: 'redaction.placeholder' })
 })
 

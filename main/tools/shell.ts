@@ -11,6 +11,7 @@ import { cutOutput } from '../exec/output.ts'
 import type { ProcessEnd, ProcessLedger } from '../exec/process.ts'
 import { findShell, type RunningCommand, type Shell, shellLaunch, shellNames, startCommand } from '../exec/shell.ts'
 import type { FilePath, Paths } from '../files/paths.ts'
+import type { NetworkPolicy } from '../platform/network-policy.ts'
 import { placeholderMark, type Redaction } from '../platform/redaction.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { clamped } from './clamped.ts'
@@ -31,8 +32,8 @@ export type ShellToolDeps = {
   isTrusted(workspace: string): boolean
   /** Redaction with the secrets known now (Z-101). */
   redaction(): Redaction
-  /** Throws `network.blocked` for an address no command may contact; loopback is allowed (Z-63). */
-  admitAddress(url: string, signal: AbortSignal): Promise<void>
+  /** What no command may contact is refused; this computer it may (Z-63). */
+  network: Pick<NetworkPolicy, 'judge' | 'resolve'>
   exec: ExecSessions
   ledger?(sessionId: string, command: string): ProcessLedger
 }
@@ -168,10 +169,8 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
         )
       }
       const folder = await folderOf(given, context, 'judge')
-      const [effects] = await Promise.all([
-        effectsOf(given, folder, context),
-        ...commandAddresses(given.command).map((url) => deps.admitAddress(url, context.signal)),
-      ])
+      destinationsOf(given.command)
+      const effects = await effectsOf(given, folder, context)
       if (effects.every((effect) => effect.kind === 'read' || (effect.kind === 'command' && effect.readOnly)))
         onlyReading.add(context)
       return {
@@ -184,6 +183,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       const folder = await folderOf(given, context, 'use')
       const env = await deps.environment.forCommand(context, given.tty)
       const shell = await shellOf(given.shell, env)
+      await admitAddresses(given.command, context.signal)
       context.signal.throwIfAborted()
       if (given.yield_time_ms !== undefined) return startSession(given, context, folder, shell, env)
       const call = new RunningCall()
@@ -215,6 +215,29 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       call.stop()
       return true
     },
+  }
+
+  /** Addresses in the command, as far as they are any. Throws `network.blocked` for what they say of themselves. */
+  function destinationsOf(command: string) {
+    return commandAddresses(command)
+      .filter((url) => URL.canParse(url))
+      .map((url) => deps.network.judge(url))
+  }
+
+  /**
+   * What their names lead to (Z-63), once there is consent: to ask for a name tells it. A name nobody knows is no reason to
+   * refuse a command, which may only print it.
+   */
+  async function admitAddresses(command: string, signal: AbortSignal): Promise<void> {
+    await Promise.all(
+      destinationsOf(command).map(async (destination) => {
+        try {
+          await deps.network.resolve(destination, signal)
+        } catch (error) {
+          if (!(error instanceof LatheError && error.reason === 'dns_not_found')) throw error
+        }
+      }),
+    )
   }
 
   async function folderOf(given: Input, context: ToolContext, how: 'judge' | 'use'): Promise<FilePath> {

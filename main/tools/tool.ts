@@ -135,6 +135,8 @@ export type Tool<Input = any> = {
   timeLimitMs?: number | null
   /** Characters the model gets at most (X-714). Default 16,000. */
   resultCap?: number
+  /** What a look-up asks for: asked a third time in a turn it brings nothing new and does not run (X-713). */
+  lookup?(input: Input): string
   /** Looks, touches nothing, never throws but LatheError (a refusal that goes to the model as this call's result). */
   plan(input: Input, context: ToolContext): Promise<CallPlan>
   /** Throws LatheError for a tool error; any other throw is `tool.failed` (X-707). */

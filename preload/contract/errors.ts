@@ -135,6 +135,8 @@ export const errorCodes = [
   'tool.timed_out',
   'tool.unknown',
   'turn.busy',
+  'web.http_error',
+  'web.unsupported_type',
   'workspace.busy',
   'workspace.missing',
 ] as const
