@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { typeOfContent } from '../files/content-type.ts'
+import { pagesRead } from '../files/document-text.ts'
 import { isImageType, type Images, sizeNote } from '../files/images.ts'
 import { decodePage } from '../files/page-charset.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
@@ -84,8 +85,10 @@ export function createWebFetchTool({ network, workers, images, blobs }: WebFetch
       return { text: markdown, title }
     }
     if (textTypes.test(type)) return { text: decodePage(body, charset), title: '' }
-    const document = await workers.run('document', { bytes: body, type, pages: null }, job)
-    return document && { text: [document.text, document.note].filter(Boolean).join('\n'), title: '' }
+    const document = await workers.run('document', { bytes: body, type, pages: null, pagesMax: pagesRead }, job)
+    if (!document) return null
+    const lines = document.lines.map((line) => line.text)
+    return { text: [...lines, document.note ?? ''].join('\n').trim(), title: '' }
   }
 
   async function pictureResult({ body }: WebReply, facts: string): Promise<ToolResult> {
