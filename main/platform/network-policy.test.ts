@@ -211,11 +211,11 @@ test('Z-260 Z-16 no spelling of a private IPv4 address is public, also inside IP
       ]
       for (const host of hosts) {
         const { hostname } = new URL(`http://${host}/`)
-        if (isSpecial) expect(classOfAddress(hostname), host).not.toBe('public')
+        if (isSpecial) expect(classOfAddress(hostname)).not.toBe('public')
       }
       // The old forms that hold IPv4 addresses are never public, whatever is inside.
       for (const host of [`::${hex(address)}`, `2002:${hex(address)}::`, `64:ff9b:1::${hex(address)}`])
-        expect(classOfAddress(host), host).not.toBe('public')
+        expect(classOfAddress(host)).not.toBe('public')
     }),
     { numRuns: 2_000 },
   )
@@ -243,6 +243,6 @@ test('Z-260 Z-16 of IPv6 only what is global unicast is public', () => {
     '::',
     '::1',
   ])
-    expect(classOfAddress(address), address).not.toBe('public')
+    expect(classOfAddress(address)).not.toBe('public')
   expect(classOfAddress('2606:2800:220:1:248:1893:25c8:1946')).toBe('public')
 })
