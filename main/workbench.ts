@@ -40,9 +40,11 @@ import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
 import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { Compactions } from './sessions/compactions.ts'
 import { Forks } from './sessions/forks.ts'
 import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { rebuildList } from './sessions/list-rebuild.ts'
+import type { ModelContextPorts } from './sessions/model-context.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -211,9 +213,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       )
     },
     inContext: async (sessionId, callId) => {
-      const { items, turns } = await storage.contextItems(sessionId)
+      const { items, turns } = await storage.sentItems(sessionId)
       const retried = new Set(turns.map(({ retryOf }) => retryOf))
-      return items.some(({ id, turnId }) => id === callId && (turnId === null || !retried.has(turnId)))
+      const item = items.find(({ id }) => id === callId)
+      return item?.kind === 'tool' && !item.pruned && (item.turnId === null || !retried.has(item.turnId))
     },
     shell: {
       paths,
@@ -234,6 +237,22 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   })
   let slowSaving = false
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
+  const modelContext: ModelContextPorts = {
+    storage,
+    tools: (current, background) => tools.registry(current, background),
+    images,
+    settings: () => settings.get(),
+    shellName: (workspace) => shellName(workspace).catch(() => 'none'),
+  }
+  const compactions = new Compactions({
+    ...modelContext,
+    storage,
+    models,
+    chooseModel,
+    redaction: () => redactions.get(),
+    now,
+    log: (level, message, fields) => log[level](message, fields),
+  })
 
   const sessions: Sessions = new Sessions({
     storage: {
@@ -252,19 +271,17 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       watching.watch(workspace)
       watched.prepare({ sessionId: id, workspace, extraFolders })
       void runAdmittedTurn(actor, actor.handle, {
-        storage,
+        ...modelContext,
         models,
-        tools: (current, background) => tools.registry(current, background),
         slots,
-        images,
-        settings: () => settings.get(),
-        shellName: () => shellName(actor.peek().view.header.workspace).catch(() => 'none'),
+        compactions,
         redaction: () => redactions.get(),
         now,
       })
     },
     afterSettle: (actor, turnId) => {
       void watched.turnEnded(turnId).then(({ changes, notice }) => recordLate(actor.id, turnId, changes, notice))
+      if (lasting) compactions.afterSettle(actor)
       const { header, items } = actor.published
       if (
         !settings.get()['titles.auto'] ||
@@ -287,6 +304,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
             .catch(() => {})
       })
     },
+    abortCompaction: (sessionId, jobId) => compactions.abort(sessionId, jobId),
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     entryRemoved: (id) => events.send({ type: 'entry.removed', id }),
     execSecret: (sessionId, execId, secret) =>
@@ -402,6 +420,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     storage,
     sessions,
     rewinds,
+    compactions,
     forks,
     sideCommands,
     settings,
@@ -525,7 +544,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       (disposing ??= (async () => {
         stopUpkeep()
         stopDiskWatch()
-        await sessions.close(settleMs)
+        await Promise.all([sessions.close(settleMs), compactions.close()])
         await Promise.all([
           exec.close(),
           ...terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})),

@@ -4,19 +4,23 @@ import type { ContextReport } from '../../preload/contract/routes.ts'
 import type { ContextFigures, Turn } from '../../preload/contract/session.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import type { Tool } from '../tools/tool.ts'
-import { estimateTokens, resultText } from './context.ts'
+import { resultText, sentItems } from './context.ts'
+import { summaryBlock } from './summary.ts'
 import type { PromptSection } from './system-prompt.ts'
+import { countText } from './token-count.ts'
 
 export function contextReport(input: {
   model: string | null
   figures: ContextFigures
   prompt: readonly PromptSection[]
   tools: readonly Tool[]
+  /** Every item that may be sent; those under a summary are counted, not shown. */
   items: readonly Item[]
   turns: readonly Turn[]
 }): ContextReport {
   const retried = new Set(input.turns.map((turn) => turn.retryOf))
-  const items = input.items.filter((item) => item.contextual && !retried.has(item.turnId ?? undefined))
+  const [mark] = sentItems(input.items)
+  const items = sentItems(input.items).filter((item) => item.contextual && !retried.has(item.turnId ?? undefined))
   const text = (kind: 'user' | 'text') =>
     items
       .map((item) => (item.kind === kind ? (item.kind === 'user' ? (item.prompt ?? item.text) : item.text) : ''))
@@ -29,13 +33,16 @@ export function contextReport(input: {
   const sections = [
     ...input.prompt.map((section) => ({
       name: section.name,
-      tokens: estimateTokens(section.text),
+      tokens: countText(section.text),
       text: section.text,
     })),
-    { name: 'Tool definitions', tokens: estimateTokens(tools.join('\n')), text: tools.join('\n\n') },
-    { name: 'Messages of the person', tokens: estimateTokens(text('user')) },
-    { name: 'Answers of the agent', tokens: estimateTokens(text('text')) },
-    { name: 'Tool calls and results', tokens: estimateTokens(calls.join('\n')) },
+    { name: 'Tool definitions', tokens: countText(tools.join('\n')), text: tools.join('\n\n') },
+    ...(mark?.kind === 'compaction'
+      ? [{ name: 'Summary of older turns', tokens: countText(summaryBlock(mark)), text: mark.summary }]
+      : []),
+    { name: 'Messages of the person', tokens: countText(text('user')) },
+    { name: 'Answers of the agent', tokens: countText(text('text')) },
+    { name: 'Tool calls and results', tokens: countText(calls.join('\n')) },
   ]
   const estimate = sections.reduce((sum, section) => sum + section.tokens, 0)
   return {
@@ -43,6 +50,13 @@ export function contextReport(input: {
     window: input.figures.window,
     used: input.figures.used ?? estimate,
     estimated: input.figures.used === null || input.figures.estimated,
+    compactAt: input.figures.compactAt,
+    mark:
+      mark?.kind === 'compaction'
+        ? { itemId: mark.id, covered: input.items.filter(({ pos }) => pos < mark.pos).length }
+        : null,
+    sent: items.filter((item) => item.kind !== 'compaction').length,
+    pruned: items.filter((item) => item.kind === 'tool' && item.pruned).length,
     sections,
   }
 }

@@ -2,6 +2,8 @@
 import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import type { Turn } from '../../preload/contract/session.ts'
 import type { AssistantPart, ModelMessage, ToolResultPart, UserPart } from '../models/model.ts'
+import { prunedText } from './fitting.ts'
+import { summaryBlock } from './summary.ts'
 
 /** Bodies that items only name, loaded before the projection: whole arguments and results of calls, attachments, by hash. */
 export type Bodies = {
@@ -11,10 +13,18 @@ export type Bodies = {
   images: ReadonlyMap<string, { mediaType: string; data: Uint8Array; note: string }>
 }
 
+/** From the summary in force on: what stands before it is not sent (C-1). */
+export function sentItems(items: readonly Item[]): readonly Item[] {
+  const mark = items.findLastIndex((item) => item.kind === 'compaction' && item.contextual)
+  return mark < 0 ? items : items.slice(mark)
+}
+
 /** Hashes `projectItems` will ask for. */
 export function neededBodies(items: readonly Item[]): { results: string[]; attachments: { hash: string }[] } {
   const results = items.flatMap((item) =>
-    item.kind === 'tool' && item.contextual ? [item.resultRef, item.argsRef].filter((hash) => hash !== undefined) : [],
+    item.kind === 'tool' && item.contextual
+      ? [item.pruned ? undefined : item.resultRef, item.argsRef].filter((hash) => hash !== undefined)
+      : [],
   )
   const attachments = items.flatMap((item) => {
     if (!item.contextual) return []
@@ -25,8 +35,8 @@ export function neededBodies(items: readonly Item[]): { results: string[]; attac
 }
 
 /**
- * Messages of what the model may see, in order (C-3): a step's text and calls are one assistant message, its results one
- * tool message; a retried attempt leaves the context (T-179). Equal inputs give equal bytes.
+ * Messages of what the model may see, in order (C-3): the summary in force, then a step's text and calls as one assistant
+ * message, its results as one tool message; a retried attempt leaves the context (T-179). Equal inputs give equal bytes.
  */
 export function projectItems(items: readonly Item[], turns: readonly Turn[], bodies: Bodies): ModelMessage[] {
   const retried = new Set(turns.map((turn) => turn.retryOf).filter((id) => id !== undefined))
@@ -38,11 +48,13 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
     if (step.results.length > 0) messages.push({ role: 'tool', results: step.results })
     step = null
   }
-  for (const item of items) {
+  for (const item of sentItems(items)) {
     if (!item.contextual || (item.turnId !== null && retried.has(item.turnId))) continue
     if (item.kind === 'user') {
       close()
       messages.push({ role: 'user', parts: userParts(item.prompt ?? item.text, item.attachments, bodies) })
+    } else if (item.kind === 'compaction') {
+      messages.push({ role: 'user', parts: [{ type: 'text', text: summaryBlock(item) }] })
     } else if (item.kind === 'notice') {
       close()
       messages.push({ role: 'user', parts: [{ type: 'text', text: item.prompt ?? item.text }] })
@@ -65,6 +77,7 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
         name: item.name,
         text: resultText(item, bodies),
         isError: item.state !== 'ok',
+        origin: originOf(item),
         ...imageOf(item, bodies),
       })
     }
@@ -80,6 +93,7 @@ function argsOf({ args, argsRef }: ItemOf<'tool'>, bodies: Bodies): unknown {
 
 /** What the model is told of a call that has ended (C-31): its result, or why there is none. */
 export function resultText(item: ItemOf<'tool'>, bodies: Bodies): string {
+  if (item.pruned) return prunedText(item.name, originOf(item).kept)
   if (item.state === 'cancelled') return 'This call was cancelled before it finished.'
   if (item.state === 'unknown')
     return `${item.summary ? `${item.summary}\n` : ''}The outcome of this call is unknown: it may or may not have taken effect. Check before repeating it.`
@@ -87,8 +101,14 @@ export function resultText(item: ItemOf<'tool'>, bodies: Bodies): string {
   return whole ?? (item.summary || '(no output)')
 }
 
-function imageOf({ view }: ItemOf<'tool'>, { attachments }: Bodies): Pick<ToolResultPart, 'image'> {
-  const data = view?.image && attachments.get(view.image.hash)
+/** Where the whole result can still be read (C-49, C-51). */
+function originOf({ id, view, resultRef, pruned }: ItemOf<'tool'>): NonNullable<ToolResultPart['origin']> {
+  const kept = view?.outputRef ?? resultRef
+  return { itemId: id, ...(kept === undefined ? {} : { kept }), ...(pruned ? { pruned } : {}) }
+}
+
+function imageOf({ view, pruned }: ItemOf<'tool'>, { attachments }: Bodies): Pick<ToolResultPart, 'image'> {
+  const data = view?.image && !pruned && attachments.get(view.image.hash)
   return data ? { image: { mediaType: view.image!.mediaType, data } } : {}
 }
 
@@ -177,9 +197,4 @@ export function limitImages(messages: readonly ModelMessage[]): { messages: Mode
 
 function isText(bytes: Uint8Array): boolean {
   return !bytes.subarray(0, 8_192).includes(0)
-}
-
-/** Tokens of a text where nobody reported them: about four characters each. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4)
 }

@@ -68,6 +68,10 @@ export type Report =
       streamedMs: number
       servedBy: string | null
     }
+  /** The turn waits for a summary of older turns, since then; null once it goes on (T-63). */
+  | { type: 'compacting'; since: number | null }
+  /** Results that no later request holds (C-52). */
+  | { type: 'pruned'; itemIds: string[] }
   | { type: 'boundary' }
   | { type: 'mayEnd'; ending: Ending }
   | { type: 'failed'; error: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined } }

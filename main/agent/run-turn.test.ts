@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { defaultSettings } from '../../preload/contract/settings.ts'
 import type { ModelEvent, ModelInfo, ModelRequest, Models } from '../models/model.ts'
 import { createRedaction } from '../platform/redaction.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { createRegistry } from '../tools/registry.ts'
 import type { Tool } from '../tools/tool.ts'
+import { budgetOf } from './budget.ts'
+import { Conversation } from './conversation.ts'
 import type { Report } from './reports.ts'
 import { runTurn } from './run-turn.ts'
 
@@ -69,6 +72,7 @@ function turn(replies: Reply[], more: { at?: (moment: Report['type'] | 'tool run
       return { text: 'fine', isError: false }
     },
   })
+  const budget = budgetOf(model, defaultSettings)
   const done = runTurn({
     port: {
       turnId: 't1',
@@ -96,8 +100,21 @@ function turn(replies: Reply[], more: { at?: (moment: Report['type'] | 'tool run
     redaction: createRedaction({ known: [], loose: false }),
     effort: null,
     maxSteps: 10,
-    system: 'system',
-    history: [{ role: 'user', parts: [{ type: 'text', text: 'do it' }] }],
+    tools: [],
+    budget: () => budget,
+    conversation: new Conversation({
+      model: model.name,
+      system: 'system',
+      toolTokens: 0,
+      earlier: { summary: [], messages: [] },
+      own: [{ role: 'user', parts: [{ type: 'text', text: 'do it' }] }],
+      budget,
+      known: null,
+      reproducible: () => false,
+      pruned: async () => {},
+      compact: async () => null,
+      notice: () => {},
+    }),
     loadBodies: async () => ({ results: new Map(), attachments: new Map(), images: new Map() }),
   })
   const of = <T extends Report['type']>(type: T) =>

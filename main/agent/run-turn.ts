@@ -2,9 +2,7 @@
  * The step loop: one model request and the calls it asked for, until the session lets the turn end (T-36). It holds no
  * state of the session, decides no permission, and stops wherever its signal says so.
  */
-import { noUsage } from '../../preload/contract/fold.ts'
 import { outputContinuationsMax } from '../../preload/contract/limits.ts'
-import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
 import type {
   AssistantPart,
   ModelError,
@@ -15,20 +13,22 @@ import type {
   ToolSpec,
 } from '../models/model.ts'
 import type { RedactionStream } from '../platform/redaction.ts'
-import { schemaOf } from '../tools/arguments.ts'
 import { nothingToReport } from '../tools/nothing-to-report.ts'
+import type { Budget } from './budget.ts'
 import { userParts, type Bodies } from './context.ts'
+import type { Conversation } from './conversation.ts'
+import { Tally } from './tally.ts'
 import { runCalls, type CallsInput, type ModelCall } from './tool-calls.ts'
-import { addUsage } from './usage.ts'
 
 export type TurnInput = CallsInput & {
   models: Models
   model: ModelInfo
   effort: string | null
   maxSteps: number
-  system: string
-  /** The projection of the session's items, this turn's message last. */
-  history: ModelMessage[]
+  tools: ToolSpec[]
+  conversation: Conversation
+  /** As it is now: a refusal may have taught that the model takes less than was said of it. */
+  budget(): Budget
   /** Bodies of a steer's attachments. */
   loadBodies(attachments: readonly { hash: string }[]): Promise<Bodies>
 }
@@ -52,12 +52,7 @@ const pausesMax = 5
 /** Runs one turn until it has ended or was aborted. What throws out of it is for the caller to report (T-6). */
 export async function runTurn(input: TurnInput): Promise<void> {
   const { port } = input
-  const tools = input.registry.tools.map((tool): ToolSpec => ({
-    name: tool.name,
-    description: tool.description,
-    parameters: schemaOf(tool),
-  }))
-  const messages: ModelMessage[] = [{ role: 'system', text: input.system }, ...input.history]
+  const { tools, conversation } = input
   const tally = new Tally(input.model)
   let finishedTool = false
   let anyText = false
@@ -66,21 +61,19 @@ export async function runTurn(input: TurnInput): Promise<void> {
   for (let step = 1; ; step++) {
     const last = step > input.maxSteps
     const stepId = port.newId()
+    conversation.beginStep()
     // In one transaction with the ends of the calls before: each one more would be paid for at every step.
     const [boundary] = await Promise.all([
       port.report({ type: 'boundary' }),
       port.report({ type: 'stepStarted', stepId, step, model: input.model.name }),
     ])
     if (boundary?.ended || port.signal.aborted) return
-    await appendSteers(messages, boundary?.steers ?? [], input)
-    messages.push(...(boundary?.notices ?? []).map(user))
+    await appendSteers(boundary?.steers ?? [], input)
+    conversation.push(...(boundary?.notices ?? []).map(user))
     tally.beginStep()
-    const reply = await answer(input, {
-      messages: last ? [...messages, user(closing)] : messages,
-      tools: last ? [] : tools,
-      tally,
-      left,
-    })
+    const reply = await answer(input, { extra: last ? [user(closing)] : [], tools: last ? [] : tools, tally, left })
+    if (!reply.error) conversation.push(...assistant(kept(reply)))
+    if (reply.usage) conversation.measured(reply.usage)
     const ended = port.report(
       {
         type: 'stepEnded',
@@ -88,7 +81,7 @@ export async function runTurn(input: TurnInput): Promise<void> {
         finish: reply.finish === 'paused' ? 'stop' : reply.finish,
         usage: tally.stepUsage,
         turn: tally.usage,
-        context: tally.context,
+        context: conversation.figures(),
         firstTokenMs: tally.firstTokenMs,
         streamedMs: tally.streamedMs,
         servedBy: tally.servedBy,
@@ -100,22 +93,21 @@ export async function runTurn(input: TurnInput): Promise<void> {
 
     if (reply.finish === 'aborted') {
       if (port.signal.aborted) return
-      messages.push(...assistant(reply.parts.filter((part) => part.type === 'text')))
       continue
     }
     if (reply.error) {
       await port.report({ type: 'failed', error: failureOf(reply.error) })
       return
     }
-    messages.push(...assistant(reply.parts))
     if (reply.calls.length > 0 && !last) {
       malformed = reply.calls.every((call) => call.invalid !== undefined) ? malformed + 1 : 0
       const results = await runCalls(reply.calls, input)
       if (port.signal.aborted) return
       finishedTool = true
-      messages.push({ role: 'tool', results })
+      conversation.push({ role: 'tool', results })
+      void port.report({ type: 'usage', turn: tally.usage, context: conversation.figures(), rate: null }, 'soon')
       const isQuiet = results.some((result) => result.name === nothingToReport.name && !result.isError)
-      if (isQuiet && (await mayEnd(input, messages, 'quiet'))) return
+      if (isQuiet && (await mayEnd(input, 'quiet'))) return
       if (malformed >= malformedStepsMax) {
         await port.report({
           type: 'failed',
@@ -131,15 +123,15 @@ export async function runTurn(input: TurnInput): Promise<void> {
     }
     await ended
     if (reply.finish === 'length') {
-      if (await mayEnd(input, messages, 'output_limit')) return
+      if (await mayEnd(input, 'output_limit')) return
     } else if (last) {
       // A steer that came meanwhile is still read and answered, without tools (T-36).
-      if (await mayEnd(input, messages, 'max_steps')) return
+      if (await mayEnd(input, 'max_steps')) return
     } else if (reply.text.trim() !== '') {
-      if (await mayEnd(input, messages, 'answer')) return
+      if (await mayEnd(input, 'answer')) return
     } else if (anyText || finishedTool) {
       await port.report({ type: 'notice', level: 'info', text: 'The model ended without a final answer.' })
-      if (await mayEnd(input, messages, 'no_final_text')) return
+      if (await mayEnd(input, 'no_final_text')) return
     } else {
       await port.report({
         type: 'failed',
@@ -153,22 +145,20 @@ export async function runTurn(input: TurnInput): Promise<void> {
 /** Asks the session to end; hands pending steers to the model instead where there are some (T-36). */
 async function mayEnd(
   input: TurnInput,
-  messages: ModelMessage[],
   ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit' | 'quiet',
 ): Promise<boolean> {
   const answer = await input.port.report({ type: 'mayEnd', ending })
   if (!answer || answer.ended) return true
-  await appendSteers(messages, answer.steers, input)
+  await appendSteers(answer.steers, input)
   return false
 }
 
 async function appendSteers(
-  messages: ModelMessage[],
   steers: readonly { text: string; attachments: { hash: string; name: string; mediaType: string; bytes: number }[] }[],
   input: TurnInput,
 ): Promise<void> {
   for (const steer of steers) {
-    messages.push({
+    input.conversation.push({
       role: 'user',
       parts: userParts(steer.text, steer.attachments, await input.loadBodies(steer.attachments)),
     })
@@ -181,7 +171,7 @@ async function appendSteers(
  */
 async function answer(
   input: TurnInput,
-  what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally; left: { continuations: number; pauses: number } },
+  what: Ask & { left: { continuations: number; pauses: number } },
 ): Promise<Step> {
   const { left } = what
   left.pauses = pausesMax
@@ -194,25 +184,63 @@ async function answer(
     const instruction = reply.finish === 'length' ? [user(goOn)] : []
     const more = await request(input, {
       ...what,
-      messages: [...what.messages, ...assistant(reply.parts), ...instruction],
+      extra: [...what.extra, ...assistant(reply.parts), ...instruction],
     })
     reply = { ...more, parts: joinText([...reply.parts, ...more.parts]), text: reply.text + more.text }
   }
   if (reply.finish === 'stop' && reply.text.trim() === '' && reply.calls.length === 0 && !input.port.signal.aborted) {
-    return request(input, { ...what, messages: [...what.messages, user(askAgain)] })
+    return request(input, { ...what, extra: [...what.extra, user(askAgain)] })
   }
   return reply
 }
 
+/** `extra` ends the request and is no part of the conversation. */
+type Ask = { extra: ModelMessage[]; tools: ToolSpec[]; tally: Tally }
+
+/** One model request within the budget; one that was too long after all is fitted and sent once more (C-55). */
+async function request(input: TurnInput, what: Ask): Promise<Step> {
+  const { port, conversation } = input
+  for (let refused = false; ; refused = true) {
+    const signal = port.requestSignal()
+    const { shown } = what.tally
+    const messages = await conversation.fitted(what.extra)
+    if (port.signal.aborted) return { ...nothing(), finish: 'aborted' }
+    if (!messages) return exhausted(input)
+    const step = await requestOnce(input, { ...what, messages, signal })
+    if (step.error?.code !== 'provider.context_overflow') return step
+    if (refused) return exhausted(input, step.error)
+    const { provider, model, contextLimit } = step.error
+    input.models.learnLimit(`${provider}/${model}`, contextLimit ?? Math.floor(conversation.estimate(what.extra) * 0.8))
+    conversation.overflowed(what.extra, input.budget())
+    what.tally.shown = shown
+    await port.report({ type: 'discarded', keep: shown })
+  }
+}
+
+function nothing(): Step {
+  return { finish: 'error', parts: [], calls: [], text: '', usage: null, error: null }
+}
+
+function exhausted({ model, conversation }: TurnInput, refusal?: ModelError): Step {
+  const [provider = '', name = ''] = model.name.split(/\/(.*)/s)
+  const error: ModelError = {
+    code: 'context.exhausted',
+    message: conversation.exhausted(),
+    provider,
+    model: name,
+    ...(refusal?.detail === undefined ? {} : { detail: refusal.detail }),
+  }
+  return { ...nothing(), error }
+}
+
 /** One model request, streamed into the transcript. */
-async function request(
+async function requestOnce(
   input: TurnInput,
-  what: { messages: ModelMessage[]; tools: ToolSpec[]; tally: Tally },
+  what: Ask & { messages: ModelMessage[]; signal: AbortSignal },
 ): Promise<Step> {
   const { port, model } = input
-  const signal = port.requestSignal()
-  const step: Step = { finish: 'error', parts: [], calls: [], text: '', usage: null, error: null }
-  const { tally } = what
+  const step = nothing()
+  const { tally, signal } = what
   const show = new Shown(input, tally)
   tally.begin(port.now())
   const stream = input.models.stream(
@@ -221,7 +249,7 @@ async function request(
       messages: what.messages,
       tools: what.tools,
       ...(input.effort === null ? {} : { effort: input.effort }),
-      maxOutput: model.maxOutput,
+      maxOutput: input.budget().output,
       sessionId: port.sessionId,
       interactive: true,
     },
@@ -355,7 +383,12 @@ class Shown {
     this.tally.streamed(deltas, port.now())
     this.send(this.redaction.push(delta))
     if (this.tally.dueForReport(port.now()))
-      void port.report({ type: 'usage', turn: this.tally.usage, context: this.tally.context, rate: this.tally.rate })
+      void port.report({
+        type: 'usage',
+        turn: this.tally.usage,
+        context: this.input.conversation.figures(this.chars),
+        rate: this.tally.rate,
+      })
   }
 
   /** Sends what was held back as the possible beginning of a secret. */
@@ -392,6 +425,11 @@ function joinText(parts: AssistantPart[]): AssistantPart[] {
   }, [])
 }
 
+/** Of a reply that was ended, only text goes on (T-121). */
+function kept({ finish, parts }: Step): AssistantPart[] {
+  return finish === 'aborted' ? parts.filter((part) => part.type === 'text') : parts
+}
+
 function assistant(parts: AssistantPart[]): ModelMessage[] {
   const useful = parts.filter((part) => part.type !== 'text' || part.text !== '')
   return useful.some((part) => part.type !== 'reasoning') ? [{ role: 'assistant', parts: useful }] : []
@@ -399,88 +437,4 @@ function assistant(parts: AssistantPart[]): ModelMessage[] {
 
 function user(text: string): ModelMessage {
   return { role: 'user', parts: [{ type: 'text', text }] }
-}
-
-function usageOf(usage: ModelUsage, model: ModelInfo): Usage {
-  const { price } = model
-  const cost =
-    price && usage.input !== null && usage.output !== null
-      ? ((usage.input - (usage.cacheRead ?? 0)) * price.input +
-          (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input) +
-          usage.output * price.output) /
-        1_000_000
-      : null
-  const { estimated: _, ...counts } = usage
-  return { ...counts, cost }
-}
-
-/** Figures of a turn as its requests report them: sums of usage, context fill, first token, rate (T-87 to T-89). */
-class Tally {
-  usage: Usage = noUsage
-  context: ContextFigures
-  servedBy: string | null = null
-  /** Of the step under way, over all its requests; null where none reported any. */
-  stepUsage: Usage | null = null
-  firstTokenMs: number | null = null
-  streamedMs = 0
-  /** Characters shown by the requests of this step that are over. */
-  shown = 0
-  private readonly model: ModelInfo
-  private startedAt = 0
-  private firstAt = 0
-  private lastAt = 0
-  private deltas = 0
-  private reportedAt = 0
-
-  constructor(model: ModelInfo) {
-    this.model = model
-    this.context = { used: null, window: model.contextLength, estimated: false }
-  }
-
-  beginStep(): void {
-    this.stepUsage = null
-    this.firstTokenMs = null
-    this.streamedMs = 0
-    this.shown = 0
-  }
-
-  begin(now: number): void {
-    this.startedAt = now
-    this.deltas = 0
-    this.reportedAt = now
-  }
-
-  streamed(deltas: number, now: number): void {
-    if (this.deltas === 0) {
-      this.firstAt = now
-      this.firstTokenMs ??= now - this.startedAt
-    }
-    this.lastAt = now
-    this.deltas += deltas
-  }
-
-  /** Live deltas a second, one decimal; null without a positive interval. */
-  get rate(): number | null {
-    const seconds = (this.lastAt - this.firstAt) / 1_000
-    return this.deltas < 2 || seconds <= 0 ? null : Math.round(((this.deltas - 1) / seconds) * 10) / 10
-  }
-
-  /** At most once a second while text streams (T-88). */
-  dueForReport(now: number): boolean {
-    if (now - this.reportedAt < 1_000) return false
-    this.reportedAt = now
-    return true
-  }
-
-  end(usage: ModelUsage | null, now: number): void {
-    if (this.deltas > 1) this.streamedMs += now - this.firstAt
-    if (usage) this.add(usage)
-  }
-
-  add(usage: ModelUsage): void {
-    const reported = usageOf(usage, this.model)
-    this.usage = addUsage(this.usage, reported)
-    this.stepUsage = this.stepUsage ? addUsage(this.stepUsage, reported) : reported
-    if (usage.input !== null) this.context = { ...this.context, used: usage.input + (usage.output ?? 0) }
-  }
 }

@@ -276,6 +276,7 @@ async function end(
     name: one.call.name,
     text,
     isError: result.isError,
+    origin: { itemId: one.itemId, kept: view?.outputRef ?? resultRef },
     ...(image && data ? { image: { mediaType: image.mediaType, data } } : {}),
   }
 }

@@ -1,5 +1,6 @@
 /** Sums of tokens as reported: a missing report never lowers or clears one (T-87). */
 import type { Usage } from '../../preload/contract/session.ts'
+import type { ModelInfo, ModelUsage } from '../models/model.ts'
 
 export function addUsage(one: Usage, other: Usage): Usage {
   const sum = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : a + b)
@@ -12,4 +13,18 @@ export function addUsage(one: Usage, other: Usage): Usage {
     total: sum(one.total, other.total),
     cost: sum(one.cost, other.cost),
   }
+}
+
+/** What one request cost, as far as the model's price is known. */
+export function usageOf(usage: ModelUsage, model: ModelInfo): Usage {
+  const { price } = model
+  const cost =
+    price && usage.input !== null && usage.output !== null
+      ? ((usage.input - (usage.cacheRead ?? 0)) * price.input +
+          (usage.cacheRead ?? 0) * (price.cacheRead ?? price.input) +
+          usage.output * price.output) /
+        1_000_000
+      : null
+  const { estimated: _, ...counts } = usage
+  return { ...counts, cost }
 }

@@ -131,6 +131,7 @@ async function runLine(running: Run, prepared: Prepared, prompt: string): Promis
     else output.print(text)
     return exitCodes.completed
   }
+  if (name === 'compact') return runCompaction(running, prepared.before, read.argument)
   const last = turns.at(-1)
   if (!last)
     throw new LatheError('request.invalid', `There is no turn for /${name}.`, {
@@ -145,6 +146,51 @@ async function runLine(running: Run, prepared: Prepared, prompt: string): Promis
         : await handlers.session.continue({ ...act, turnId: last.id }, client)
   if (reply.accepted !== 'started') throw new LatheError('turn.busy', 'A turn is running in this session.')
   return followTurn(running, prepared.before, reply.turnId)
+}
+
+/** Follows the summary of older turns to its end: with `--json` each event, else one line of what came of it. */
+async function runCompaction(
+  { handlers, client, output, interrupts }: Run,
+  before: SessionView,
+  focus: string,
+): Promise<number> {
+  const { id: sessionId, lastSeq } = before.header
+  const act = () => ({ requestId: newId(), sessionId })
+  const reading = new AbortController()
+  const said = { jobId: '', stopped: false, summary: '' }
+  const cancel = () => {
+    said.stopped = true
+    const { jobId } = said
+    if (jobId !== '') void handlers.session.cancelCompaction({ ...act(), jobId }, client).catch(() => {})
+  }
+  interrupts.signal.addEventListener('abort', cancel, { once: true })
+  const input = { sessionId, stream: newId(), after: lastSeq, journalId: before.journalId }
+  const events = handlers.session.events(input, { ...client, signal: reading.signal })
+  const follow = async () => {
+    for await (const event of events) {
+      if (event.seq === null) continue
+      if (output.json) output.line(event)
+      else noteProgress(event, output)
+      if (event.type === 'compaction.started') said.jobId = event.jobId
+      if (said.stopped) cancel()
+      if (event.type === 'item.put' && event.item.kind === 'compaction') said.summary = event.item.summary
+      if (event.type === 'compaction.ended') return
+    }
+  }
+  const following = follow()
+  try {
+    const { came } = await handlers.session.compact({ ...act(), ...(focus === '' ? {} : { focus }) }, client)
+    if (came === 'compacted') await following
+    if (came === 'nothing') {
+      if (output.json) output.line({ type: 'answer', sessionId, command: 'compact', text: 'Nothing to compact.' })
+      else output.print('Nothing to compact.')
+    }
+    if (came === 'compacted' && !output.json) output.print(said.summary)
+    return came === 'cancelled' ? exitCodes.stopped : exitCodes.completed
+  } finally {
+    reading.abort()
+    await following.catch(() => {})
+  }
 }
 
 async function runTurn(running: Run, { before, attachments }: Prepared, text: string): Promise<number> {
@@ -334,6 +380,9 @@ function noteProgress(event: StoredEvent, output: Output): void {
   )
     output.note(`· ${event.item.title}`)
   if (event.type === 'item.put' && event.item.kind === 'notice') output.note(event.item.text)
+  if (event.type === 'compaction.started') output.note('· Compacting context')
+  if (event.type === 'item.put' && event.item.kind === 'compaction')
+    output.note(`· Context compacted: ${event.item.tokensBefore} to ${event.item.tokensAfter} tokens`)
 }
 
 /** The person's own command (T-25): its output on stdout, exit 0 where it exits 0, else 1 (S-130). */

@@ -38,7 +38,10 @@ export function knownModel(provider: Provider, id: string, server: Partial<Model
     [server ?? {}, 'server'],
     [bundled, 'catalog'],
   ] as const
-  const lengthSource = sources.find(([facts]) => facts.contextLength !== undefined)?.[1] ?? 'assumed'
+  const lengthSource =
+    sources.find(([facts]) => facts.contextLength !== undefined)?.[1] ??
+    // Ollama is told the length with each request, so it holds (M-16).
+    (provider.kind === 'ollama' ? 'catalog' : 'assumed')
   const local = provider.loopback || provider.kind === 'demo'
   return {
     name: `${provider.id}/${id}`,

@@ -50,6 +50,7 @@ function body(ask: Ask): Record<string, unknown> {
                 parameters: toWireSchema(tool.parameters),
               },
             })),
+            ...(request.callsForbidden ? { tool_choice: 'none' } : {}),
           }),
       // Asked not to be stored (M-40); the key groups requests of a session without telling what it is (M-38).
       ...(kind === 'openai' ? { store: false, prompt_cache_key: hash(request.sessionId, 32) } : {}),

@@ -28,6 +28,8 @@ export type Failure = {
   drop?: Droppable | undefined
   /** One of the pictures is not to its liking; it takes others (F-1225). */
   badImage?: boolean | undefined
+  /** Tokens a request may have, as a refusal named them (C-55). */
+  contextLimit?: number | undefined
 }
 
 /** Thrown inside the room to end an attempt. */
@@ -170,6 +172,7 @@ export function modelError(
     ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
     ...(retryAt === undefined ? {} : { retryAt }),
     ...(detail === '' ? {} : { detail }),
+    ...(failure.contextLimit === undefined ? {} : { contextLimit: failure.contextLimit }),
   }
 }
 
@@ -318,6 +321,7 @@ export function classify(answer: ErrorAnswer, keySent: boolean, now: number): Fa
   const decided =
     found.code !== 'provider.request_rejected' || found.drop !== undefined || codes.includes('invalid_request_error')
   if (status === undefined && !decided) found.code = 'provider.unavailable'
+  if (found.code === 'provider.context_overflow') found.contextLimit = namedLimit(error.message)
   if (found.code === 'provider.auth_invalid' && !keySent) found.code = 'provider.auth_missing'
   if (found.code === 'provider.unavailable') {
     found.reason = codes.some((code) => code.includes('overload')) || status === 529 ? 'overloaded' : 'server'
@@ -326,6 +330,16 @@ export function classify(answer: ErrorAnswer, keySent: boolean, now: number): Fa
   if (found.code === 'provider.rate_limited' || found.code === 'provider.unavailable')
     found.retryAfterMs = retryAfter(answer.headers, answer.body, now)
   return found
+}
+
+/** The length of a model as refusals of longer requests name it; undefined where they do not. */
+function namedLimit(text: string): number | undefined {
+  const [, digits] =
+    /maximum context length is (\d[\d,]*)|tokens > (\d[\d,]*) maximum|context (?:size|window|length)[^\d]{1,20}(\d[\d,]*)/i
+      .exec(text)
+      ?.filter((part) => part !== undefined) ?? []
+  const tokens = Number(digits?.replaceAll(',', ''))
+  return Number.isSafeInteger(tokens) && tokens > 0 ? tokens : undefined
 }
 
 function byCode(codes: string[]): Partial<Failure> {

@@ -59,6 +59,7 @@ function body(ask: Ask): Record<string, unknown> {
               input_schema: toWireSchema(tool.parameters),
               ...(i === tools.length - 1 ? cached : {}),
             })),
+            ...(request.callsForbidden ? { tool_choice: { type: 'none' } } : {}),
           }),
     },
     model.provider.extraBody,

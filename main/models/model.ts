@@ -24,6 +24,8 @@ export type ToolResultPart = {
   text: string
   isError: boolean
   image?: { mediaType: string; data: Uint8Array } | undefined
+  /** The transcript's entry, what holds the whole of it, and whether it is left out already (C-52). Never sent. */
+  origin?: { itemId: string; kept?: string | undefined; pruned?: boolean } | undefined
 }
 
 export type ToolSpec = {
@@ -48,6 +50,8 @@ export type ModelRequest = {
   rebuild?:
     | ((candidate: ModelInfo) => Promise<Pick<ModelRequest, 'messages' | 'tools' | 'maxOutput'> | null>)
     | undefined
+  /** The tools are there only so that the request begins like others: none may be called (C-60). */
+  callsForbidden?: boolean | undefined
   /** For prompt caching, by its hash only (M-38). */
   sessionId: string
   /** False for requests beside a turn (titles): no retry waits are shown, an open circuit is respected. */
@@ -114,6 +118,8 @@ export type ModelError = ErrorBody & {
   requestId?: string | undefined
   retryAt?: number | undefined
   detail?: string | undefined
+  /** Tokens a request may have, where the refusal of a longer one named them (C-55). */
+  contextLimit?: number | undefined
 }
 
 /** One model as the picker and `lathe doctor` see it (M-12). */
@@ -140,6 +146,8 @@ export interface Models {
   resolve(name: string): ModelInfo
   /** The same, after asking a server on this machine once what it knows of the model (limit: 1 second) (M-16, M-18). */
   describe(name: string, signal: AbortSignal): Promise<ModelInfo>
+  /** This model took no more than so many tokens: from now on its context is no longer than that (C-55). */
+  learnLimit(name: string, tokens: number): void
   /**
    * The same models for one turn: the configuration as it is now (M-3), the candidate that worked is asked first for the
    * rest of it (M-82), and a refused key is read again once (M-93).

@@ -105,7 +105,16 @@ export function createModels(options: ModelsOptions): ModelService {
     const provider = current.providers.get(id)
     const unknownDemo = provider?.kind === 'demo' && !bundledModels('demo').some((demo) => demo.id === model)
     if (!provider || model === '' || unknownDemo) throw unknownName(name, current)
-    return knownModel(provider, model, discovery.facts(provider, model))
+    return limited(knownModel(provider, model, discovery.facts(provider, model)))
+  }
+
+  /** What the provider refused counts, whatever was said of the model (C-44, C-55). */
+  function limited(model: KnownModel): KnownModel {
+    const limit = shared.learned.limit(model.name)
+    const better = model.contextLengthSource === 'assumed' && Number.isFinite(limit)
+    return limit < model.contextLength || better
+      ? { ...model, contextLength: limit, contextLengthSource: 'server' }
+      : model
   }
 
   function resolveName(name: string, current: ProvidersConfig): KnownModel {
@@ -121,7 +130,7 @@ export function createModels(options: ModelsOptions): ModelService {
     const facts = await orStop(discovery.describe(provider, model.id, await keyOf(provider), limit), limit).catch(
       () => undefined,
     )
-    return facts ? knownModel(provider, model.id, facts) : model
+    return facts ? limited(knownModel(provider, model.id, facts)) : model
   }
 
   function forConfig(current: ProvidersConfig): Models {
@@ -139,6 +148,7 @@ export function createModels(options: ModelsOptions): ModelService {
       stream: (request, signal) => guarded(request, signal, turn),
       resolve: (name) => publicInfo(resolveName(name, current)),
       describe: async (name, signal) => publicInfo(await described(name, current, signal)),
+      learnLimit: (name, tokens) => shared.learned.addLimit(resolveName(name, current).name, tokens),
       forTurn: () => forConfig(current),
     }
   }
@@ -210,6 +220,7 @@ export function createModels(options: ModelsOptions): ModelService {
     stream: (request, signal) => forConfig(config()).stream(request, signal),
     resolve: (name) => forConfig(config()).resolve(name),
     describe: (name, signal) => forConfig(config()).describe(name, signal),
+    learnLimit: (name, tokens) => forConfig(config()).learnLimit(name, tokens),
     forTurn: () => forConfig(config()),
     choose(name) {
       const current = config()

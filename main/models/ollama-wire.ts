@@ -25,7 +25,8 @@ export const ollamaWire: Wire = {
 
 function body(ask: Ask): Record<string, unknown> {
   const { request, model, effort, maxOutput, stream, without } = ask
-  const tools = without.has('tools') ? [] : request.tools
+  // This protocol cannot forbid calls, so tools that may not be called are not offered.
+  const tools = without.has('tools') || request.callsForbidden ? [] : request.tools
   return withExtra(
     {
       model: model.id,

@@ -55,6 +55,7 @@ function body(ask: Ask): Record<string, unknown> {
               parameters: toWireSchema(tool.parameters),
               strict: false,
             })),
+            ...(request.callsForbidden ? { tool_choice: 'none' } : {}),
           }),
       prompt_cache_key: hash(request.sessionId, 32),
     },

@@ -90,7 +90,8 @@ export class SessionActor {
 
   /** Anything under way that forbids dropping the actor from memory (S-14). */
   get busy(): boolean {
-    const runs = this.state.turn !== null || this.pumping || this.mailbox.length > 0
+    const works = this.state.turn !== null || this.state.view.header.compaction !== null
+    const runs = works || this.pumping || this.mailbox.length > 0
     const used = this.users > 0 || this.listeners.size > 0 || !this.state.stored
     // Where processes run, a session loaded anew would take them for lost.
     const hasProcesses = this.state.hidden.exec.sessions.some((one) => one.state !== 'ended')
@@ -495,7 +496,7 @@ function unsaved(): LatheError {
   })
 }
 
-const keptCommands = new Set<Command['type']>(['stop', 'command.ended', 'exec.ended'])
+const keptCommands = new Set<Command['type']>(['stop', 'command.ended', 'exec.ended', 'compaction.end'])
 
 /** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
 function isKept(input: Input): boolean {

@@ -147,6 +147,10 @@ export function entryOf(item: Item): Entry {
       return entry('Notice', { text: item.text })
     case 'rewind':
       return entry(`${item.items} entries set aside`)
+    case 'compaction':
+      return entry(`Context compacted: ${item.tokensBefore} to ${item.tokensAfter} tokens`, {
+        text: item.summary,
+      })
     case 'fork':
       return entry(`Forked from ${item.from.title}`)
     case 'error':

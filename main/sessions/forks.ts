@@ -71,7 +71,7 @@ export class Forks {
       plan: point.plan,
       itemCount: point.items,
     }
-    const copied = { ...made, lastPos: point.pos, view: { ...made.view, header, items: point.slice } }
+    const copied = { ...made, lastPos: point.lastPos, view: { ...made.view, header, items: point.slice } }
     const decision = new Decision(copied, environment)
     decision.put({
       kind: 'fork',

@@ -7,6 +7,7 @@ import { foldEvent } from '../../preload/contract/fold.ts'
 import type { Recovery, SessionView } from '../../preload/contract/session.ts'
 import { trimView } from '../../preload/contract/stretch.ts'
 import type { StoredSession } from '../storage/storage.ts'
+import { discardCompaction } from '../turns/compaction.ts'
 import { Decision } from '../turns/decision.ts'
 import { endLostExecSessions } from '../turns/exec-sessions.ts'
 import { endLostCommands } from '../turns/own-commands.ts'
@@ -41,8 +42,10 @@ export async function recovered(
       (item) => item.kind === 'tool' && item.turnId === null && item.endedAt === null,
     )
     const isLeft = state.hidden.exec.sessions.some((session) => session.state !== 'ended')
-    if (readOnly !== null || (!isOpen && !isLost && !isLeft)) return { state, decision: null }
+    const wasCompacting = state.view.header.compaction !== null
+    if (readOnly !== null || (!isOpen && !isLost && !isLeft && !wasCompacting)) return { state, decision: null }
     const decision = new Decision(withSteers(state, words), environment)
+    discardCompaction(decision)
     if (isOpen) recover(decision, journal, why)
     endLostCommands(decision)
     endLostExecSessions(decision)

@@ -35,6 +35,8 @@ export type SessionsPorts = {
   startTurn(actor: SessionActor): void
   /** Background work of a settled turn: title, index. Cannot delay or fail it (T-45). */
   afterSettle(actor: SessionActor, turnId: string): void
+  /** A summary that is being written is wanted no more. */
+  abortCompaction(sessionId: string, jobId: string): void
   entryChanged(entry: Entry): void
   entryRemoved(id: string): void
   rulesChanged(): void
@@ -553,6 +555,9 @@ export class Sessions {
         break
       case 'entry':
         if (actor.published.header.deletedAt === null) this.ports.entryChanged(entryOf(actor.published))
+        break
+      case 'abortCompaction':
+        this.ports.abortCompaction(actor.id, effect.jobId)
         break
       case 'recorded':
         this.ports.changesRecorded?.(effect.changeIds)

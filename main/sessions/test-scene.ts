@@ -41,10 +41,15 @@ export function testScene<Step, S extends Server<Step>>(startServer: () => Promi
   return {
     workbench,
     /** The same folder opened again, after a quit or, where `killed`, with nothing settled. */
-    async restarted(bench: TestWorkbench, script: Step[] = [], killed = false): Promise<TestWorkbench> {
+    async restarted(
+      bench: TestWorkbench,
+      script: Step[] = [],
+      killed = false,
+      more: Partial<TestWorkbenchOptions> = {},
+    ): Promise<TestWorkbench> {
       open = open.filter((one) => one !== bench)
       await (killed ? bench.abandon() : bench.close())
-      return workbench(script)
+      return workbench(script, more)
     },
     get home() {
       return home

@@ -22,6 +22,7 @@ import { nothingToReport } from '../tools/nothing-to-report.ts'
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
 import { updatePlan } from '../tools/update-plan.ts'
 import type { SessionActor } from './actor.ts'
+import { Compactions } from './compactions.ts'
 import { Sessions, type SessionsPorts, type Submission } from './sessions.ts'
 import { Slots } from './slots.ts'
 import { runAdmittedTurn } from './turn-runner.ts'
@@ -31,6 +32,7 @@ export type TestWorkbench = {
   workspace: string
   storage: Storage
   sessions: Sessions
+  compactions: Compactions
   /** As they are now; a test may change them. */
   settings: Settings
   /** Changes the settings of provider `lab` from now on, as an edit of the configuration does. */
@@ -64,6 +66,8 @@ export type TestWorkbenchOptions = {
   /** Awaited while a turn is prepared. */
   preparing?: () => Promise<void>
   afterSettle?: SessionsPorts['afterSettle']
+  /** Older turns are summarised after a turn that made it due. */
+  compactsAfter?: boolean
   changesRecorded?: SessionsPorts['changesRecorded']
 }
 
@@ -85,6 +89,25 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   const log: TestWorkbench['log'] = []
   const tools = new HeldTools()
   const slots = new Slots(() => settings['turns.maxConcurrent'])
+  const context = {
+    storage,
+    tools: (_: Settings, background: boolean) =>
+      createRegistry([...tools.tools, updatePlan, askPerson, ...(background ? [nothingToReport] : [])]),
+    images: new Images(storage.blobs),
+    settings: () => settings,
+    shellName: async () => {
+      await options.preparing?.()
+      return 'none'
+    },
+    redaction: () => createRedaction({ known: [], loose: false }),
+    now: Date.now,
+  }
+  const compactions = new Compactions({
+    ...context,
+    models,
+    chooseModel: (name) => models.choose(name).model,
+    log: (level, message, fields) => log.push({ level, message, fields }),
+  })
   const sessions = new Sessions({
     storage,
     settings: () => settings,
@@ -92,23 +115,10 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     chooseModel: (name) => models.choose(name).model,
     startTurn: (actor) => {
       if (!actor.handle) return
-      void runAdmittedTurn(actor, actor.handle, {
-        storage,
-        models,
-        tools: (_, background) =>
-          createRegistry([...tools.tools, updatePlan, askPerson, ...(background ? [nothingToReport] : [])]),
-        slots,
-        images: new Images(storage.blobs),
-        settings: () => settings,
-        shellName: async () => {
-          await options.preparing?.()
-          return 'none'
-        },
-        redaction: () => createRedaction({ known: [], loose: false }),
-        now: Date.now,
-      })
+      void runAdmittedTurn(actor, actor.handle, { ...context, models, slots, compactions })
     },
-    afterSettle: options.afterSettle ?? (() => {}),
+    afterSettle: options.afterSettle ?? ((actor) => void (options.compactsAfter && compactions.afterSettle(actor))),
+    abortCompaction: (sessionId, jobId) => compactions.abort(sessionId, jobId),
     entryChanged: () => {},
     entryRemoved: () => {},
     execSecret: () => {},
@@ -133,6 +143,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     workspace,
     storage,
     sessions,
+    compactions,
     settings,
     configure: (lab) => (config = configOf(lab)),
     tools,
@@ -151,7 +162,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
       for (const actor of sessions.running()) actor.handle?.controller.abort('killed')
     },
     close: async () => {
-      if (!abandoned) await sessions.close(5_000)
+      if (!abandoned) await Promise.all([sessions.close(5_000), compactions.close()])
       await storage.close()
     },
   }

@@ -1,39 +1,29 @@
 /** Runs the worker of an admitted turn: slot, model, context, then the step loop; every report goes to the session's actor. */
-import { errorBody } from '../../preload/contract/errors.ts'
+import { errorBody, LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { SessionView } from '../../preload/contract/session.ts'
-import type { Settings } from '../../preload/contract/settings.ts'
-import { limitImages, neededBodies, projectItems, type Bodies } from '../agent/context.ts'
+import type { ContextFigures, SessionView } from '../../preload/contract/session.ts'
+import { budgetOf, inputMin } from '../agent/budget.ts'
+import { Conversation, type Earlier } from '../agent/conversation.ts'
+import { isDue } from '../agent/coverage.ts'
 import { runTurn } from '../agent/run-turn.ts'
-import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
+import { countMessages } from '../agent/token-count.ts'
 import type { TurnPort } from '../agent/turn-port.ts'
-import type { Models } from '../models/model.ts'
+import type { ModelMessage, Models } from '../models/model.ts'
 import { orStop } from '../models/stop.ts'
-import { typeOfContent } from '../files/content-type.ts'
-import { isImageType, sizeNote, type Images } from '../files/images.ts'
 import type { Redaction } from '../platform/redaction.ts'
-import type { Storage } from '../storage/storage.ts'
-import type { Registry } from '../tools/registry.ts'
 import type { SessionActor } from './actor.ts'
+import type { Compactions, Outcome } from './compactions.ts'
+import { loadBodies, loadModelContext, type ModelContext, type ModelContextPorts } from './model-context.ts'
 import type { Slots } from './slots.ts'
 import type { TurnHandle } from './turn-handle.ts'
 
-export type RunnerPorts = {
-  storage: Pick<Storage, 'contextItems' | 'blobs'>
+export type RunnerPorts = ModelContextPorts & {
   models: Models
-  /** `background`: nobody waits for the turn, and it may end without a word (T-33). */
-  tools(settings: Settings, background: boolean): Registry
   slots: Slots
-  images: Images
-  settings(): Settings
-  /** Name of the shell the `shell` tool uses, for the system prompt. */
-  shellName(): Promise<string>
+  compactions: Compactions
   redaction(): Redaction
   now(): number
 }
-
-/** Enough of a file to tell what it is. */
-const headBytes = 4_100
 
 /** Never throws: whatever goes wrong, preparation included, ends the turn, and the session stays usable (T-6). */
 export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, ports: RunnerPorts): Promise<void> {
@@ -50,7 +40,7 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
       // A call that is deaf to its signal keeps no other turn waiting: the place is free once this one has settled.
       void handle.ended.then(release)
     }
-    await prepareAndRun(view, port, ports)
+    await prepareAndRun(actor, view, port, ports)
   } catch (error) {
     // What is thrown after the abort is no failure of the turn (T-109).
     if (!port.signal.aborted) await port.report({ type: 'failed', error: errorBody(error) })
@@ -58,72 +48,131 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
   await port.report({ type: 'unwound' })
 }
 
-async function prepareAndRun(view: SessionView, port: TurnPort, ports: RunnerPorts): Promise<void> {
+async function prepareAndRun(
+  actor: SessionActor,
+  view: SessionView,
+  port: TurnPort,
+  ports: RunnerPorts,
+): Promise<void> {
   const settings = ports.settings()
+  const { header } = view
   const row = view.turns.find((turn) => turn.id === port.turnId)
   if (!row) throw new Error(`Turn ${port.turnId} has no row.`)
   const models = ports.models.forTurn()
   const background = row.origin === 'background'
-  const registry = ports.tools(settings, background)
-  const prepare = async () => {
-    const [model, stored, shell] = await Promise.all([
-      models.describe(row.model, port.signal),
-      ports.storage.contextItems(port.sessionId),
-      ports.shellName(),
-    ])
-    const [system, bodies] = await Promise.all([
-      systemPrompt({ workspace: view.header.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
-      loadBodies(ports, neededBodies(stored.items)),
-    ])
-    const history = limitImages(projectItems(stored.items, stored.turns, bodies))
-    if (history.leftOut > 0) {
-      const text = `${history.leftOut} older ${history.leftOut === 1 ? 'image is' : 'images are'} not sent to the model any more: a request holds 20 images and 50 MiB.`
-      void port.report({ type: 'notice', level: 'info', text })
-    }
-    return { model, system: joinPrompt(system), history: history.messages }
+  const session = { id: actor.id, workspace: header.workspace, background }
+  const load = () => orStop(loadModelContext(ports, session, row.model, models, port.signal), port.signal)
+  let context = await load()
+  checkSize(context)
+  if (
+    ports.compactions.running(actor.id) ||
+    isFull(context, split(context, row.userItemId), actor.peek().view.header.context)
+  ) {
+    await makeRoom(actor, port, ports, { reason: 'before_turn', needed: false })
+    context = await load()
   }
-  const prepared = await orStop(prepare(), port.signal)
+  const { earlier, own, leftOut } = split(context, row.userItemId)
+  if (leftOut > 0) {
+    const text = `${leftOut} older ${leftOut === 1 ? 'image is' : 'images are'} not sent to the model any more: a request holds 20 images and 50 MiB.`
+    void port.report({ type: 'notice', level: 'info', text })
+  }
+  const { registry, model, tools } = context
+  const figures = actor.peek().view.header.context
+  const conversation = new Conversation({
+    model: model.name,
+    system: context.system,
+    toolTokens: context.toolTokens,
+    earlier,
+    own,
+    budget: context.budget,
+    known: figures.model === model.name && figures.used !== null ? figures.used + countMessages(own) : null,
+    reproducible: (name) => registry.tools.some((tool) => tool.name === name && tool.reproducible),
+    pruned: (itemIds) => port.report({ type: 'pruned', itemIds }),
+    compact: async (wish) => {
+      const outcome = await makeRoom(actor, port, ports, { reason: 'in_turn', needed: true, ...wish })
+      return outcome.came === 'compacted' ? split(await load(), row.userItemId).earlier : null
+    },
+    notice: (text) => void port.report({ type: 'notice', level: 'info', text }),
+  })
   await port.report({ type: 'running' })
   await runTurn({
     port,
     registry,
+    tools,
+    conversation,
+    budget: () => budgetOf(models.resolve(model.name), settings),
     blobs: ports.storage.blobs,
-    workspace: view.header.workspace,
-    extraFolders: view.header.extraFolders,
+    workspace: header.workspace,
+    extraFolders: header.extraFolders,
     parallel: settings['tools.parallel'],
     redaction: ports.redaction(),
     models,
-    ...prepared,
-    effort: view.header.effort ?? settings.effort,
+    model,
+    effort: header.effort ?? settings.effort,
     maxSteps: settings[background ? 'turns.maxStepsBackground' : 'turns.maxSteps'],
     loadBodies: (attachments) => loadBodies(ports, { results: [], attachments }),
   })
 }
 
-async function loadBodies(
-  { storage, images: pictures }: Pick<RunnerPorts, 'storage' | 'images'>,
-  needed: { results: string[]; attachments: readonly { hash: string }[] },
-): Promise<Bodies> {
-  const load = async (hash: string) => storage.blobs.get(hash).catch(() => null)
-  const results = new Map<string, string>()
-  for (const hash of new Set(needed.results)) {
-    const bytes = await load(hash)
-    if (bytes) results.set(hash, new TextDecoder().decode(bytes))
-  }
-  const attachments = new Map<string, Uint8Array>()
-  const images = new Map<string, { mediaType: string; data: Uint8Array; note: string }>()
-  for (const hash of new Set(needed.attachments.map((one) => one.hash))) {
-    const bytes = await load(hash)
-    if (!bytes) continue
-    attachments.set(hash, bytes)
-    if (!isImageType(typeOfContent(bytes.subarray(0, headBytes), true))) continue
-    // One that cannot be shown goes as a line with its name: it never breaks a turn (F-1212).
-    const image = await pictures.prepare(bytes).catch(() => null)
-    const data = image && (await load(image.hash))
-    if (image && data) images.set(hash, { mediaType: image.mediaType, data, note: sizeNote(image) })
-  }
-  return { results, attachments, images }
+/** Waits for a summary of older turns, with the status line saying so (T-60, T-100). */
+async function makeRoom(
+  actor: SessionActor,
+  port: TurnPort,
+  ports: RunnerPorts,
+  wish: Parameters<Compactions['forTurn']>[1],
+): Promise<Outcome> {
+  const outcome = await ports.compactions.forTurn(actor, wish, port.signal, (since) =>
+    port.report({ type: 'compacting', since }),
+  )
+  await port.report({ type: 'compacting', since: null })
+  return outcome
 }
+
+type Split = { earlier: Earlier; own: ModelMessage[]; leftOut: number }
+
+/** What came before this turn, with the summary in force, and what is its own. */
+function split({ items, messages }: ModelContext, userItemId: string): Split {
+  const opening = items.find((item) => item.id === userItemId)
+  const before = items.filter((item) => opening && item.pos < opening.pos)
+  const all = messages(items)
+  const at = messages(before).messages.length
+  const marks = before[0]?.kind === 'compaction' ? 1 : 0
+  return {
+    earlier: { summary: all.messages.slice(0, marks), messages: all.messages.slice(marks, at) },
+    own: all.messages.slice(at),
+    leftOut: all.leftOut,
+  }
+}
+
+/** Due before this turn; figures of another model make nothing due (C-43, C-45). */
+function isFull(
+  { budget, model, fixed, items }: ModelContext,
+  { earlier, own }: Split,
+  figures: ContextFigures,
+): boolean {
+  const { thresholds, window } = budget
+  if (!thresholds || (figures.model !== null && figures.model !== model.name)) return false
+  const counted = fixed + countMessages([...earlier.summary, ...earlier.messages])
+  const total = (figures.used ?? counted) + countMessages(own)
+  return isDue(
+    total,
+    thresholds.compactAt,
+    items.find((item) => item.kind === 'compaction'),
+    window,
+  )
+}
+
+/** A model too small for the system prompt and the tools can do nothing (C-15, C-44). */
+function checkSize({ budget, fixed, model }: ModelContext): void {
+  if (budget.input >= inputMin && fixed <= budget.input - besideFixedMin) return
+  throw new LatheError('config.invalid', `The context of ${model.label} is too small to work in.`, {
+    reason: 'context_too_small',
+    hint: 'Choose a model with a longer context, or set its contextLength in config.json.',
+  })
+}
+
+/** Tokens without which no conversation fits beside system prompt and tools. */
+const besideFixedMin = 1_024
 
 function portOf(actor: SessionActor, handle: TurnHandle, now: () => number): TurnPort {
   const { turnId, controller } = handle

@@ -13,7 +13,7 @@ const rowsPerPage = 200
 
 /**
  * What led to an entry: all before it in the active path, and where the entry was itself set aside, what was set aside with
- * it or by a mark that was.
+ * it or by a mark that was. A summary knows nothing after the last entry it covers, so it comes along where that does (C-75).
  */
 const withPath = `
   WITH RECURSIVE marks (id) AS (
@@ -21,7 +21,9 @@ const withPath = `
     UNION SELECT items.rewound FROM marks JOIN items ON items.session_id = :sessionId AND items.id = marks.id
     WHERE items.rewound IS NOT NULL
   ), path AS (
-    SELECT * FROM items WHERE session_id = :sessionId AND pos <= :pos AND kind <> 'rewind'
+    SELECT * FROM items WHERE session_id = :sessionId AND kind <> 'rewind'
+      AND (pos <= :pos OR (kind = 'compaction' AND EXISTS (
+        SELECT 1 FROM items AS last WHERE last.session_id = :sessionId AND last.id = items.body ->> '$.coversThrough' AND last.pos <= :pos)))
       AND (rewound IS NULL OR rewound IN (SELECT id FROM marks))
   )`
 
@@ -30,6 +32,8 @@ export type PackedForkPoint = {
   /** Whose path it is: the entry that was asked for. */
   pathOf: string
   pos: number
+  /** The last place in use. */
+  lastPos: number
   live: boolean
   /** Visible entries up to it, itself with them. */
   items: number
@@ -78,6 +82,7 @@ export function openCopyReads(db: Database, clip: (body: string) => string) {
         itemId: at.id,
         pathOf: asked.id,
         pos: at.pos,
+        lastPos: sql<{ pos: number }>(`${withPath} SELECT max(pos) AS pos FROM path`).get(path)!.pos,
         live: at.ended_at === null,
         items: sql<{ n: number }>(`${withPath} SELECT count(*) AS n FROM path WHERE ${shown}`).get(path)!.n,
         lastTurn: last?.body ?? null,
@@ -191,6 +196,8 @@ function copiedItem(item: Item, copied: (id: string) => string, at: number): Ite
         toolItemId: copied(moved.toolItemId),
         ...(live ? { ...ended, state: 'cancelled' as const } : {}),
       }
+    case 'compaction':
+      return { ...moved, coversThrough: copied(moved.coversThrough) }
     default:
       return live ? { ...moved, status: 'partial', endedAt: at } : moved
   }

@@ -167,6 +167,13 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       return { items: await readItems(sessionId, items), turns: await inPieces(turns, JSON.parse) }
     },
 
+    async sentItems(sessionId) {
+      const { items, turns } = await call('sentItems', sessionId)
+      return { items: await readItems(sessionId, items), turns: await inPieces(turns, JSON.parse) }
+    },
+
+    changedPaths: (sessionId, turnIds) => call('changedPaths', sessionId, JSON.stringify(turnIds)),
+
     change: async (sessionId, changeId) => valueOf(await call('change', sessionId, changeId)),
 
     async request(sessionId, requestId) {

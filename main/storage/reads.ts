@@ -273,6 +273,29 @@ export function openReads(db: Database) {
       }
     },
 
+    sentItems(sessionId: string): { items: string[]; turns: string[] } {
+      const mark = sql<{ pos: number }>(`
+        SELECT pos FROM items WHERE session_id = ? AND contextual = 1 AND kind = 'compaction' ORDER BY pos DESC LIMIT 1
+      `).get(sessionId)
+      return {
+        items: bodies(
+          'SELECT body FROM items WHERE session_id = ? AND contextual = 1 AND pos >= ? ORDER BY pos',
+          sessionId,
+          mark?.pos ?? 0,
+        ),
+        turns: bodies('SELECT body FROM turns WHERE session_id = ? AND rewound IS NULL ORDER BY n', sessionId),
+      }
+    },
+
+    changedPaths(sessionId: string, turnIds: string): string[] {
+      return sql<{ path: string }>(`
+        SELECT body ->> '$.path' AS path, min(n) AS first FROM changes
+        WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) GROUP BY path ORDER BY first
+      `)
+        .all(sessionId, turnIds)
+        .map((row) => row.path)
+    },
+
     change(sessionId: string, changeId: string): string | null {
       return body('SELECT body FROM changes WHERE session_id = ? AND id = ?', sessionId, changeId)
     },

@@ -81,6 +81,8 @@ export type ForkPoint = {
   /** The entry whose past is copied; another one where the copy ends before it. */
   pathOf: string
   pos: number
+  /** The last place in use: a summary that ends there stands behind it (C-75). */
+  lastPos: number
   live: boolean
   /** Visible entries up to it, itself with them. */
   items: number
@@ -160,6 +162,10 @@ export interface Storage {
   turn(sessionId: string, turnId: string): Promise<Turn | null>
   /** Every item in the active path that may enter model context, whole, in order; `turns` with them. */
   contextItems(sessionId: string): Promise<{ items: Item[]; turns: Turn[] }>
+  /** The same from the summary in force on: what a model is sent now. */
+  sentItems(sessionId: string): Promise<{ items: Item[]; turns: Turn[] }>
+  /** Files that these turns changed, each once, in order. */
+  changedPaths(sessionId: string, turnIds: readonly string[]): Promise<string[]>
   /** Where the session can be rewound to; null where no entry of its active path is called so. */
   pointOf(sessionId: string, itemId: string): Promise<Point | null>
   /** What a mark set aside, from its first entry or the one after `after` on (S-81). */

@@ -32,6 +32,7 @@ export function createFindFilesTool({ program }: FindFilesDeps): Tool<Input> {
       'Lists files below a folder by words in their path, glob or type. What .gitignore leaves out is not listed. Use it instead of find or ls -R.',
     input,
     concurrent: true,
+    reproducible: true,
     timeLimitMs: null,
     resultCap: replyCharsMax,
     title: ({ query, glob, path }) =>

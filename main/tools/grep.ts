@@ -59,6 +59,7 @@ export function createGrepTool({ program, workers, reference }: GrepDeps): Tool<
       'Searches text in files, and in a PDF or Office document named as path. Hits come as "path:line" and the lines around, the hit marked ">". What .gitignore leaves out, binary and secret files are not searched. Use it instead of grep or rg in the shell.',
     input,
     concurrent: true,
+    reproducible: true,
     timeLimitMs: null,
     resultCap: replyCharsMax,
     title: ({ pattern, path }) => titled('Search', path === '.' ? pattern : `${pattern} in ${path}`),

@@ -21,6 +21,7 @@ export function createListDirTool({ program }: { program: SearchProgram }): Tool
       'Lists one folder: folders first, files with their size, links with their target; what .gitignore leaves out is marked.',
     input,
     concurrent: true,
+    reproducible: true,
     resultCap: 32_000,
     title: ({ path }) => titled('List', path),
 

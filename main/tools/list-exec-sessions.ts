@@ -10,6 +10,7 @@ export function createListExecSessionsTool(sessions: ExecSessions): Tool<object>
     description: 'Lists the processes that run in the background of this session, with their ids.',
     input: z.object({}),
     concurrent: true,
+    reproducible: true,
     title: () => 'List exec sessions',
     plan: async () => ({
       effects: [{ kind: 'none' }],

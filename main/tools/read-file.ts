@@ -46,6 +46,7 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
       'Reads a text file, the text of a PDF or Office document, or a picture. Each line comes as "number| text"; the number is not part of the file. Long files come in pages: go on at the offset the last line names. A file must be read before it is replaced.',
     input,
     concurrent: true,
+    reproducible: true,
     resultCap: replyCharsMax,
     title: ({ path, offset }) => titled('Read', offset > 1 ? `${path}:${offset}` : path),
 

@@ -154,6 +154,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     input,
     aliases: { workdir: 'working_dir', max_output_tokens: 'max_output_chars' },
     concurrent: false,
+    reproducible: true,
     timeLimitMs: null,
     // The reply's own budget and the lines around it.
     resultCap: 52_000,

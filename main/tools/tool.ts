@@ -131,6 +131,8 @@ export type Tool<Input = any> = {
   title(input: Input): string
   /** May run beside neighbouring calls that say the same. */
   concurrent: boolean
+  /** The same call would bring the result again, so it may leave the model's context for its size (C-50). */
+  reproducible?: boolean
   /** Milliseconds; null where the tool has a limit of its own. Default 120,000. */
   timeLimitMs?: number | null
   /** Characters the model gets at most. Default 16,000. */

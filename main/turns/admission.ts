@@ -89,6 +89,8 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     ...(message.retryOf ? { retryOf: message.retryOf } : {}),
     ...(message.continues ? { continues: message.continues } : {}),
   })
+  // A place stays free before it: there a summary stands that covers what came earlier (C-71).
+  decision.change({ lastPos: decision.state.lastPos + 1 })
   const prompt = person ? promptOf(decision, message) : message.prompt
   decision.put({
     kind: 'user',

@@ -122,7 +122,7 @@ const command =
   (make: (world: World) => Command): Act =>
   (world) =>
     world.command(make(world))
-const figures = { turn: noUsage, context: { used: null, window: null, estimated: false } }
+const figures = { turn: noUsage, context: { used: null, window: null, compactAt: null, estimated: false, model: null } }
 const firstSteer = (world: World) => world.state.view.turn?.steers[0]?.id ?? 'none'
 const queued = (world: World, at: number) => world.state.view.header.queue.followUps.at(at)
 const toolOf = (world: World, n: number) => `tool-${world.state.turn?.id}-${n}`

@@ -552,7 +552,7 @@ describe('recovery', () => {
       finish: 'stop',
       usage: null,
       turn: noUsage,
-      context: { used: null, window: null, estimated: false },
+      context: { used: null, window: null, compactAt: null, estimated: false, model: null },
       firstTokenMs: null,
       streamedMs: 0,
       servedBy: null,

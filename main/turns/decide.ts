@@ -9,6 +9,7 @@ import { admit, submit } from './admission.ts'
 import { answerApproval, expireApproval, rejudge } from './approvals.ts'
 import { deliveredReply } from './automatic.ts'
 import { markUndone, recordFound, reviewChange } from './changes.ts'
+import { cancelCompaction, endCompaction, startCompaction } from './compaction.ts'
 import { Decision } from './decision.ts'
 import { execAnswered, execAsks, execChanged, execEnded, execStarted } from './exec-sessions.ts'
 import type { Command, Input } from './inputs.ts'
@@ -137,6 +138,12 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return touchQuestion(decision, command.questionId)
     case 'side.answered':
       return answerAside(decision, command)
+    case 'compaction.start':
+      return startCompaction(decision, command)
+    case 'compaction.end':
+      return endCompaction(decision, command)
+    case 'compaction.cancel':
+      return cancelCompaction(decision, command)
     case 'rewind':
       return rewind(decision, command)
     case 'rewind.restore':

@@ -10,6 +10,7 @@ import type {
   TurnSource,
 } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
+import type { CompactionCommand } from './compaction.ts'
 import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'
 import type { SideCommand } from './side-commands.ts'
 import type { Attendance, StopReason } from './state.ts'
@@ -91,6 +92,7 @@ export type Command =
   | { type: 'recovery.dismiss'; recoveryId: string }
   | { type: 'hold.release' }
   | SideCommand
+  | CompactionCommand
   | { type: 'notices.expire' }
   /** The person types or chooses: the count begins anew (T-149). */
   | { type: 'question.touched'; questionId: string }

@@ -3,6 +3,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { titleCharsMax } from '../../preload/contract/limits.ts'
 import type { SessionHeader } from '../../preload/contract/session.ts'
 import { rejudge } from './approvals.ts'
+import { discardCompaction } from './compaction.ts'
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { pauseQueue } from './queue.ts'
@@ -63,6 +64,7 @@ export function remove(decision: Decision): { ok: true } {
   if (decision.state.turn) throw new LatheError('turn.busy', 'The turn is still ending.')
   // What waits in the queue comes back with the session, and starts only by the person's wish.
   pauseQueue(decision, 'stop')
+  discardCompaction(decision)
   decision.changeHeader({ deletedAt: decision.header.deletedAt ?? decision.now })
   decision.effect({ do: 'entry' })
   return { ok: true }

@@ -8,6 +8,7 @@ import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ContextFigures, ItemSlice, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Point, Restoring } from '../storage/storage.ts'
 import { admit } from './admission.ts'
+import { discardCompaction } from './compaction.ts'
 import type { Decision } from './decision.ts'
 import type { Message } from './inputs.ts'
 import { boundReply, checkMutable } from './requests.ts'
@@ -38,6 +39,8 @@ export function rewind(decision: Decision, command: RewindCommand): RewindReply 
   checkStill(decision)
   if (decision.header.lastSeq !== command.seq) return null
   if (point.kind !== 'user') throw new LatheError('request.invalid', 'Only a message of yours can be gone back to.')
+  // A summary of what is set aside here would tell of it (C-58).
+  if (decision.header.compaction && point.pos <= decision.header.compaction.place) discardCompaction(decision)
   const markItemId = decision.newId()
   const kept = new Set(decision.state.view.items.flatMap((item) => (item.pos < point.pos ? [item.id] : [])))
   decision.emit({
@@ -149,7 +152,7 @@ function markOf(decision: Decision, markItemId: string) {
 
 /** The header of a session whose newest turn is `turn`: what a provider said of a longer context no longer holds. */
 function endingWith({ header }: Decision, turn: Turn | null): SessionHeader {
-  const context: ContextFigures = { used: null, window: header.context.window, estimated: false }
+  const context: ContextFigures = { ...header.context, used: null, estimated: false }
   return { ...header, rev: header.rev + 1, lastTurnId: turn?.id ?? null, lastOutcome: turn?.outcome ?? null, context }
 }
 

@@ -99,6 +99,18 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
     case 'stepEnded':
       endStep(decision, report)
       return null
+    case 'compacting': {
+      const { compactingSince } = decision.turn
+      decision.changeTurn({ compactingSince: report.since === null ? null : (compactingSince ?? report.since) })
+      decision.status()
+      return null
+    }
+    case 'pruned':
+      for (const id of report.itemIds) {
+        const item = decision.item(id, 'tool')
+        if (item && !item.pruned) decision.patch(item, { pruned: true })
+      }
+      return null
     case 'boundary':
       closeOpenItem(decision)
       return {

@@ -39,7 +39,7 @@ function midTurn(): Driver {
   driver.report({
     type: 'usage',
     turn: { ...noUsage, input: 10, output: 5 },
-    context: { used: 15, window: 100, estimated: false },
+    context: { used: 15, window: 100, compactAt: null, estimated: false, model: null },
     rate: null,
   })
   driver.propose('tool', 'npm test')

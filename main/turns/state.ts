@@ -107,6 +107,8 @@ export type Effect =
   | { do: 'entry' }
   /** Some notice is over at `at` (T-85). */
   | { do: 'noticesExpire'; at: number }
+  /** The summary that is being written is wanted no more. */
+  | { do: 'abortCompaction'; jobId: string }
   | { do: 'rules' }
   | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }

@@ -94,9 +94,10 @@ export function discard(decision: Decision, keep: number): void {
   }
 }
 
-/** Content closes an open wait and prompt reading, even if the provider never says "resumed" (T-62). */
+/** Content closes an open wait, prompt reading and compaction, even if nobody says that they are over (T-62). */
 export function noteContent(decision: Decision): void {
-  if (!decision.turn.wait && !decision.turn.reading) return
-  decision.changeTurn({ wait: null, reading: null })
+  const { wait, reading, compactingSince } = decision.turn
+  if (!wait && !reading && compactingSince === null) return
+  decision.changeTurn({ wait: null, reading: null, compactingSince: null })
   decision.status()
 }

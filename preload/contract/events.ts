@@ -18,6 +18,7 @@ import {
   Outcome,
   Queue,
   Recovery,
+  RunningCompaction,
   SessionHeader,
   Steer,
   Turn,
@@ -133,6 +134,19 @@ export const StoredEvent = z.discriminatedUnion('type', [
       'refused',
       'leftover',
     ]),
+  }),
+  z.object({ type: z.literal('compaction.started'), ...stored, ...RunningCompaction.shape }),
+  z.object({
+    type: z.literal('compaction.ended'),
+    ...stored,
+    jobId: Id,
+    /** Absent where nothing was written. */
+    markItemId: Id.optional(),
+    error: ErrorBody.optional(),
+    context: ContextFigures,
+    /** Of the session, with what the summary cost. */
+    usage: Usage,
+    durationMs: z.number().int(),
   }),
   z.object({ type: z.literal('changes.changed'), ...stored, about: Id, files: z.array(ChangedFile) }),
   z.object({ type: z.literal('exec.changed'), ...stored, execSessions: z.array(ExecSession) }),

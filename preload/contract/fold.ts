@@ -43,7 +43,8 @@ export const blankHeader: SessionHeader = {
   forkOf: null,
   usage: noUsage,
   lastUsage: null,
-  context: { used: null, window: null, estimated: false },
+  context: { used: null, window: null, compactAt: null, estimated: false, model: null },
+  compaction: null,
   plan: null,
   notices: [],
   queue: { followUps: [], paused: null },
@@ -124,6 +125,12 @@ function change(view: SessionView, event: StoredEvent): SessionView {
       const { followUps, paused, pausedBy } = event
       return withHeader(view, { queue: { followUps, paused, ...(pausedBy === undefined ? {} : { pausedBy }) } })
     }
+    case 'compaction.started': {
+      const { jobId, startedAt, reason, place } = event
+      return withHeader(view, { compaction: { jobId, startedAt, reason, place } })
+    }
+    case 'compaction.ended':
+      return withHeader(view, { compaction: null, context: event.context, usage: event.usage })
     case 'changes.changed':
       return { ...view, changes: [...view.changes.filter((file) => file.turnId !== event.about), ...event.files] }
     case 'exec.changed':
@@ -200,7 +207,12 @@ function putItem(view: SessionView, item: Item): SessionView {
   const at = indexOf(view.items, item.id)
   if (at >= 0) return recounted({ ...view, items: view.items.with(at, item) }, view.items[at]!, item)
   const first = view.items[0]
-  if (first && item.pos < first.pos && view.itemsBefore > 0) return view
+  if (first && item.pos < first.pos && view.itemsBefore > 0) {
+    if (item.kind !== 'compaction') return view
+    // A mark is put once and stands where its summary ends, so one that is not held is new all the same.
+    const counted = { ...view.header, itemCount: view.header.itemCount + 1 }
+    return { ...view, header: counted, itemsBefore: view.itemsBefore + 1 }
+  }
   if (view.itemsAfter > 0 && item.pos > view.items.at(-1)!.pos) return view
   let place = view.items.length
   while (place > 0 && view.items[place - 1]!.pos > item.pos) place--

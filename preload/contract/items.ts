@@ -155,6 +155,8 @@ export const ToolItem = z.object({
   /** The whole text the model read, where it is longer than `summary`. */
   resultRef: BlobHash.optional(),
   changeIds: z.array(Id),
+  /** Its result went out of the model's context for its size; the entry itself is as it was (C-52). */
+  pruned: z.boolean().optional(),
   progress: z.object({ message: z.string(), done: z.number().optional(), total: z.number().optional() }).nullable(),
   approvalId: Id.optional(),
   questionId: Id.optional(),
@@ -227,6 +229,23 @@ export const ForkItem = z.object({
   from: z.object({ sessionId: Id, itemId: Id, title: z.string() }),
 })
 
+export const CompactionReason = z.enum(['before_turn', 'in_turn', 'after_settle', 'manual'])
+export type CompactionReason = z.infer<typeof CompactionReason>
+
+/** In what the model is sent, `summary` stands for all up to `coversThrough`, which it follows by place (S-62, C-71). */
+export const CompactionItem = z.object({
+  ...base,
+  kind: z.literal('compaction'),
+  coversThrough: Id,
+  summary: z.string(),
+  reason: CompactionReason,
+  /** Estimates of the whole context, counted alike. */
+  tokensBefore: z.number().int().nonnegative(),
+  tokensAfter: z.number().int().nonnegative(),
+  /** Who wrote the summary; null where no model could and the facts were listed (C-69). */
+  model: z.string().nullable(),
+})
+
 export const Item = z.discriminatedUnion('kind', [
   UserItem,
   TextItem,
@@ -238,6 +257,7 @@ export const Item = z.discriminatedUnion('kind', [
   ErrorItem,
   RewindItem,
   ForkItem,
+  CompactionItem,
 ])
 export type Item = z.infer<typeof Item>
 export type ItemOf<K extends Item['kind']> = Extract<Item, { kind: K }>
@@ -270,5 +290,6 @@ export const ItemPatch = z.object({
   summary: z.string().optional(),
   visible: z.boolean().optional(),
   contextual: z.boolean().optional(),
+  pruned: z.boolean().optional(),
 })
 export type ItemPatch = z.infer<typeof ItemPatch>

@@ -38,6 +38,9 @@ export const repliesKeptMax = 256
 export const idleActorsMax = 64
 export const outputContinuationsMax = 3
 export const recoveriesContinuedMax = 3
+export const compactionsPerTurnMax = 3
+export const compactionFocusCharsMax = 500
+export const compactionExcerptChars = 320
 
 export const planEntriesMax = 50
 export const planEntryCharsMax = 500

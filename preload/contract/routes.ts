@@ -12,6 +12,7 @@ import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
 import {
   commentCharsMax,
   commentsMax,
+  compactionFocusCharsMax,
   editedBytesMax,
   listPageMax,
   queryCharsMax,
@@ -190,6 +191,11 @@ export const ContextReport = z.object({
   window: z.number().nullable(),
   used: z.number().nullable(),
   estimated: z.boolean(),
+  compactAt: z.number().nullable(),
+  /** The summary in force, and how many entries stand under it and are sent in full. */
+  mark: z.object({ itemId: Id, covered: z.number().int() }).nullable(),
+  sent: z.number().int(),
+  pruned: z.number().int(),
   sections: z.array(z.object({ name: z.string(), tokens: z.number(), text: z.string().optional() })),
 })
 export type ContextReport = z.infer<typeof ContextReport>
@@ -419,6 +425,12 @@ export const contract = {
     retrySaving: route.input(z.object({ ...act, ...inSession })).output(done),
     releaseHold: route.input(z.object({ ...act, ...inSession })).output(done),
     context: route.input(z.object({ ...inSession })).output(ContextReport),
+    /** Replaces older turns by a summary in what the model is sent; answers once that is done. `focus`: what matters (C-73). */
+    compact: route
+      .input(z.object({ ...act, ...inSession, focus: z.string().max(compactionFocusCharsMax).optional() }))
+      .output(z.object({ came: z.enum(['compacted', 'nothing', 'cancelled']) })),
+    /** Ends a summary that is being written, unless a turn waits for it. */
+    cancelCompaction: route.input(z.object({ ...act, ...inSession, jobId: Id })).output(done),
     draft: route.input(z.object({ ...inSession })).output(Draft),
     setDraft: route
       .input(

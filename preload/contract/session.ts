@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
 import { BlobHash, Id } from './ids.ts'
-import { ApprovalItem, Attachment, Item, Plan, QuestionItem, Time } from './items.ts'
+import { ApprovalItem, Attachment, CompactionReason, Item, Plan, QuestionItem, Time } from './items.ts'
 
 export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
@@ -42,11 +42,15 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** How full the model's context is: tokens of the last request and the window they count against. */
+/** How full the model's context is: tokens of the last request and what one request may hold (C-44). */
 export const ContextFigures = z.object({
   used: Count,
   window: z.number().int().positive().nullable(),
+  /** From here on older turns are summarised before the next one; null where the window is only assumed. */
+  compactAt: z.number().int().positive().nullable().default(null),
   estimated: z.boolean(),
+  /** Whose figures these are: they say nothing about another model (C-43). */
+  model: z.string().nullable().default(null),
 })
 export type ContextFigures = z.infer<typeof ContextFigures>
 
@@ -134,6 +138,15 @@ export const Recovery = z.object({
 })
 export type Recovery = z.infer<typeof Recovery>
 
+/** A summary of older turns that is being written (C-58); it covers what stands before `place`, where its mark will be. */
+export const RunningCompaction = z.object({
+  jobId: Id,
+  startedAt: Time,
+  reason: CompactionReason,
+  place: z.number().int(),
+})
+export type RunningCompaction = z.infer<typeof RunningCompaction>
+
 /** Nothing starts by itself until a person starts something; `waiting` is how much would (A-106). */
 export const Hold = z.object({
   since: Time,
@@ -168,6 +181,7 @@ export const SessionHeader = z.object({
   usage: Usage,
   lastUsage: Usage.nullable(),
   context: ContextFigures,
+  compaction: RunningCompaction.nullable().default(null),
   plan: Plan.nullable(),
   notices: z.array(Notice),
   queue: Queue,

@@ -33,6 +33,10 @@ export const Settings = z.object({
   'automations.maxConcurrent': z.number().int().min(1).max(8),
   /** Minutes an approval or question of a background turn waits; 0 does not wait. */
   'automations.answerMinutes': z.number().int().min(0).max(1_440),
+  /** Shares of what one request may hold: summarised before a turn, after it, and what stays whole (C-45). */
+  'compaction.compactAt': z.number().min(0.5).max(0.95),
+  'compaction.compactAfter': z.number().min(0.05).max(0.9),
+  'compaction.retain': z.number().min(0.1).max(0.7),
   'exec.enabled': z.boolean(),
   'exec.shell': z.string().nullable(),
   'tools.parallel': z.boolean(),
@@ -77,6 +81,9 @@ export const defaultSettings: Settings = {
   'turns.maxStepsBackground': 50,
   'automations.maxConcurrent': 2,
   'automations.answerMinutes': 30,
+  'compaction.compactAt': 0.9,
+  'compaction.compactAfter': 0.8,
+  'compaction.retain': 0.5,
   'exec.enabled': true,
   'exec.shell': null,
   'tools.parallel': true,

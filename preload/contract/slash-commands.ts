@@ -21,6 +21,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'history', kind: 'side', argument: '[N]', help: 'Show the last exchanges as text' },
   { name: 'usage', kind: 'side', help: 'Show tokens and price' },
   { name: 'context', kind: 'side', help: 'Show what fills the context' },
+  { name: 'compact', kind: 'idle', argument: '[what matters]', help: 'Make room: replace older turns by a summary' },
   { name: 'retry', kind: 'turn', help: 'Try the last message again' },
   { name: 'continue', kind: 'turn', help: 'Go on from an unfinished end' },
   { name: 'undo', kind: 'turn', help: 'Take the last turn back, its files too' },

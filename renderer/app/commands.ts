@@ -4,6 +4,7 @@
  */
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { showUndo } from '../changes/show-undo.ts'
+import { compactContext } from '../context/compact.ts'
 import { prefer, usePreferences, withRecent } from '../state/preferences.ts'
 import { openSession } from '../state/session-store.ts'
 import { paneShown, showDialog, showInspector, showPane, showSession, useWindow } from '../state/window-store.ts'
@@ -280,6 +281,13 @@ export const commands: readonly Command[] = [
   { id: 'session.delete', title: 'Delete session', category: 'Session', when: listed, run: onSession(deleteSession) },
 
   { id: 'turn.stop', title: 'Stop the turn', category: 'Turn', when: running, run: () => pressStop() },
+  {
+    id: 'turn.compact',
+    title: 'Compact the context',
+    category: 'Turn',
+    when: inSession,
+    run: onSession((id) => compactContext(id)),
+  },
   {
     id: 'approval.allow',
     title: 'Allow the oldest approval once',

@@ -15,7 +15,6 @@ import { counted, tokensText } from '../transcript/amounts.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { DropdownMenu, DropdownMenuLabel, DropdownMenuRadio } from '../ui/dropdown-menu.tsx'
-import { Ring } from '../ui/meter.tsx'
 import { Popover } from '../ui/popover.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 
@@ -269,31 +268,6 @@ export function WorkspaceName({ sessionId }: { sessionId: string }) {
         <Folder {...icon} className="shrink-0" />
         <bdi className="max-w-160 truncate">{name}</bdi>
       </Button>
-    </Tooltip>
-  )
-}
-
-/** How full the model's context is; opens the report. */
-export function ContextRing({ sessionId }: { sessionId: string }) {
-  const context = useView(sessionId, ({ header }) => header.context, null)
-  if (!context) return null
-  const { used, window, estimated } = context
-  const share = used !== null && window !== null ? used / window : undefined
-  const text =
-    used === null
-      ? 'Context: not known yet'
-      : `Context: ${estimated ? 'about ' : ''}${tokensText(used)}${window === null ? ' tokens' : ` of ${tokensText(window)} tokens`}`
-  const percent = share === undefined ? '' : ` (${Math.round(share * 100)} %)`
-  return (
-    <Tooltip label={text + percent} side="top">
-      <button
-        type="button"
-        aria-label={text + percent}
-        onClick={() => showInspector('context')}
-        className="grid size-24 shrink-0 place-items-center rounded-6 hover:bg-hover"
-      >
-        <Ring label="Context used" value={share} text={text} size={15} />
-      </button>
     </Tooltip>
   )
 }

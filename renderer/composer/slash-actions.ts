@@ -1,5 +1,6 @@
 /** What each slash command does. Refusals come back as a remark above the text, which stays as it was typed. */
 import type { SlashCommand } from '../../preload/contract/slash-commands.ts'
+import { compactContext } from '../context/compact.ts'
 import { findModel } from '../models/model-label.ts'
 import { archiveSession, deleteSession, exportSession, forkSession } from '../sessions/session-actions.ts'
 import { openSession } from '../state/session-store.ts'
@@ -28,7 +29,7 @@ export async function runSlash(
   const { view } = store.getState()
   if (!view) return 'The session is still being opened.'
   const { header, turns } = view
-  if (kind === 'turn' && header.currentTurnId !== null) return 'A turn is running. Stop it first.'
+  if ((kind === 'turn' || kind === 'idle') && header.currentTurnId !== null) return 'A turn is running. Stop it first.'
   const last = turns.at(-1)
   switch (name) {
     case 'new':
@@ -47,6 +48,10 @@ export async function runSlash(
     case 'usage':
     case 'context':
       return await controller.sideCommand(name, argument)
+    case 'compact':
+      // What comes of it stands in the transcript, a while later.
+      void compactContext(sessionId, argument)
+      return null
     case 'retry':
       if (!last) return 'There is no message to try again.'
       await controller.retry(last.id)

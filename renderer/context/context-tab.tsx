@@ -1,13 +1,14 @@
 /** The inspector's "Context": how full the model's window is, of what, and what turns have cost. */
-import { Gauge, RefreshCw } from 'lucide-react'
+import { Combine, Gauge, RefreshCw } from 'lucide-react'
 import type { ContextReport } from '../../preload/contract/routes.ts'
 import type { Turn, Usage } from '../../preload/contract/session.ts'
 import { client } from '../state/link.ts'
 import { useView } from '../state/session-store.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { tokensText } from '../transcript/amounts.ts'
+import { counted, tokensText } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
+import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
@@ -17,6 +18,7 @@ import { ScrollArea } from '../ui/scroll-area.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { durationText } from '../ui/time-text.ts'
 import { findModel } from '../models/model-label.ts'
+import { compactContext } from './compact.ts'
 import { costOrUnknown, tokensOrUnknown } from './token-text.ts'
 
 const noTurns: Turn[] = []
@@ -25,13 +27,22 @@ const tableTurnsMax = 50
 export function ContextTab({ sessionId }: { sessionId: string }) {
   // Asked for when shown, when another turn has settled, and on demand: the host counts it each time.
   const lastTurn = useView(sessionId, ({ header }) => header.lastTurnId, null)
+  const lastMark = useView(
+    sessionId,
+    ({ items }) => items.findLast((item) => item.kind === 'compaction' && item.visible)?.id ?? null,
+    null,
+  )
   const {
     answer: report,
     error,
     again,
-  } = useAnswer(`${sessionId} ${lastTurn}`, (signal) => client().session.context({ sessionId }, { signal }), {
-    keepsLast: true,
-  })
+  } = useAnswer(
+    `${sessionId} ${lastTurn} ${lastMark}`,
+    (signal) => client().session.context({ sessionId }, { signal }),
+    {
+      keepsLast: true,
+    },
+  )
   if (error)
     return (
       <ErrorState
@@ -45,14 +56,15 @@ export function ContextTab({ sessionId }: { sessionId: string }) {
   if (report === null) return <Skeleton label="Counting the context" lines={[0.5, 1, 0.8, 0.6, 0.7]} />
   return (
     <div className="flex flex-col gap-24 p-16">
-      <Fill report={report} onRefresh={again} />
+      <Fill sessionId={sessionId} report={report} onRefresh={again} />
       <Costs sessionId={sessionId} />
     </div>
   )
 }
 
-function Fill({ report, onRefresh }: { report: ContextReport; onRefresh: () => void }) {
-  const { used, window, sections, estimated, model } = report
+function Fill({ sessionId, report, onRefresh }: { sessionId: string; report: ContextReport; onRefresh: () => void }) {
+  const { used, window, sections, estimated, model, compactAt } = report
+  const busy = useView(sessionId, ({ header }) => header.currentTurnId !== null || header.compaction !== null, false)
   const found = useWorkbench(({ providers }) => (model === null ? null : (findModel(providers, model)?.model ?? null)))
   const total = sections.reduce((sum, { tokens }) => sum + tokens, 0)
   const ordered = [...sections].sort((a, b) => b.tokens - a.tokens)
@@ -70,12 +82,26 @@ function Fill({ report, onRefresh }: { report: ContextReport; onRefresh: () => v
       <Meter
         label="Context used"
         value={used !== null && window !== null ? used / window : undefined}
+        tickAt={compactAt !== null && window !== null ? compactAt / window : undefined}
+        faint={estimated}
         text={`${tokensOrUnknown(used)} of ${tokensOrUnknown(window)} tokens`}
         className="mt-8"
       />
       {found?.contextLengthSource === 'assumed' && (
         <p className="mt-6 text-11 text-muted">The window of this model is assumed; its provider does not say.</p>
       )}
+      <p className="mt-6 flex items-center gap-8 text-11 text-muted">
+        <span className="min-w-0">{sentWords(report)}</span>
+        <Button
+          size="small"
+          variant="ghost"
+          className="ml-auto shrink-0"
+          disabled={busy}
+          onClick={() => void compactContext(sessionId)}
+        >
+          <Combine size={13} strokeWidth={1.75} aria-hidden /> Compact now
+        </Button>
+      </p>
       {sections.length === 0 ? (
         <EmptyState
           icon={Gauge}
@@ -92,6 +118,17 @@ function Fill({ report, onRefresh }: { report: ContextReport; onRefresh: () => v
       )}
     </section>
   )
+}
+
+/** What is sent whole, what stands under a summary, what went for its size (C-10). */
+function sentWords({ mark, sent, pruned, compactAt }: ContextReport): string {
+  const parts = [
+    `${counted(sent, 'entry', 'entries')} sent in full`,
+    mark ? `${counted(mark.covered, 'older one', 'older ones')} as a summary` : '',
+    pruned > 0 ? `${counted(pruned, 'tool result')} left out for size` : '',
+    compactAt === null ? '' : `compacted from ${tokensText(compactAt)} tokens on`,
+  ]
+  return `${parts.filter((part) => part !== '').join(', ')}.`
 }
 
 function Section({ section, total }: { section: ContextReport['sections'][number]; total: number }) {

@@ -67,6 +67,9 @@ export type SessionController = {
   stopCommand(itemId: string): Promise<void>
   /** A command that answers without a turn (S-108); null where its answer stands in the transcript, else the answer. */
   sideCommand(name: string, argument: string): Promise<string | null>
+  /** Replaces older turns by a summary in what the model is sent; resolves once that is done. */
+  compact(focus: string): Promise<'compacted' | 'nothing' | 'cancelled'>
+  cancelCompaction(jobId: string): Promise<void>
   /** Loads the slice before what is shown. What is far below it is let go of: that much is held at most (K-14). */
   loadOlder(): Promise<void>
   /** Loads the slice after what is shown, up to the end; what is far above it is let go of. */
@@ -222,6 +225,13 @@ export function createSessionController(
     async sideCommand(name, argument) {
       const { text, stored } = await asked(client.session.sideCommand({ ...act(), name, argument }))
       return stored ? null : text
+    },
+    async compact(focus) {
+      const { came } = await asked(client.session.compact({ ...act(), ...(focus === '' ? {} : { focus }) }))
+      return came
+    },
+    async cancelCompaction(jobId) {
+      await asked(client.session.cancelCompaction({ ...act(), jobId }))
     },
     async loadOlder() {
       const first = shownView(store.getState())?.items[0]

@@ -121,6 +121,21 @@ export function forkItem(more: Partial<ItemOf<'fork'>> = {}): ItemOf<'fork'> {
   return { ...base('turn-1'), turnId: null, kind: 'fork', from, contextual: false, ...more }
 }
 
+export function compactionItem(more: Partial<ItemOf<'compaction'>> = {}): ItemOf<'compaction'> {
+  return {
+    ...base('turn-1'),
+    turnId: null,
+    kind: 'compaction',
+    coversThrough: 'item-0',
+    summary: '## State now\nChunks are stored and checked.',
+    reason: 'before_turn',
+    tokensBefore: 151_200,
+    tokensAfter: 62_400,
+    model: 'lab/scripted',
+    ...more,
+  }
+}
+
 export function errorItem(more: Partial<ItemOf<'error'>> = {}): ItemOf<'error'> {
   return {
     ...base(more.turnId ?? 'turn-1'),
@@ -180,7 +195,7 @@ export function header(more: Partial<SessionHeader> = {}): SessionHeader {
     lastSeq: 100,
     readSeq: 100,
     notableSeq: 100,
-    context: { used: 41_800, window: 200_000, estimated: false },
+    context: { used: 41_800, window: 166_976, compactAt: 150_278, estimated: false, model: null },
     ...more,
   }
 }
@@ -318,6 +333,7 @@ export function settledView(): SessionView {
     ),
     textItem('Everything passes except the proxy test, which needs a network.', { turnId: 'turn-2' }),
     forkItem(),
+    compactionItem(),
     rewindItem(),
     userItem('Try that one again with a larger window', { turnId: 'turn-3' }),
     errorItem({ turnId: 'turn-3' }),

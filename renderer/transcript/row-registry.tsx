@@ -6,6 +6,7 @@ import { durationText } from '../ui/time-text.ts'
 import { activityCounts, argument, toolLabel, toolOutput } from './tools.ts'
 import { foldedWords, outcomeWords } from './outcome.ts'
 import type { Row, RowKind, RowOf } from './rows.ts'
+import { CompactionRow } from './rows/compaction-row.tsx'
 import { ErrorRow } from './rows/error-row.tsx'
 import { FoldedTurnRow } from './rows/folded-turn-row.tsx'
 import { GroupRow } from './rows/group-row.tsx'
@@ -112,6 +113,13 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
     estimate: () => 40,
     label: ({ item }) => `Forked from ${item.from.title}`,
     toText: ({ item }) => `Forked from ${item.from.title}`,
+  },
+  compaction: {
+    View: CompactionRow,
+    estimate: () => 80,
+    label: ({ item }) => `Context compacted: ${clip(item.summary)}`,
+    toText: ({ item }) => item.summary,
+    opens: () => false,
   },
   turnEnd: {
     View: TurnEndRow,

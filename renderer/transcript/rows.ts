@@ -56,6 +56,7 @@ export type Row =
   | ItemRow<'notice'>
   | ItemRow<'error'>
   | ItemRow<'fork'>
+  | ItemRow<'compaction'>
   | RewindRow
   | TurnEndRow
   | GroupRow
@@ -83,6 +84,7 @@ const itemKinds = new Set<string>([
   'error',
   'rewind',
   'fork',
+  'compaction',
 ])
 
 export function buildRows(

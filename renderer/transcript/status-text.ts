@@ -29,7 +29,7 @@ export function statusText(status: TurnStatus, now: number): StatusText {
     case 'waiting_slot':
       return { words: 'Waiting for another turn to end', tone: 'waiting' }
     case 'compacting':
-      return { words: 'Making room in the context', since: status.since, tone: 'running' }
+      return { words: 'Compacting context', since: status.since, tone: 'running' }
     case 'rate_limited':
       return {
         words: `${status.providerLabel} is limiting requests, ${untilWords(status.until, now, status.untilKind === 'reset' ? 'resets' : 'retrying')}`,

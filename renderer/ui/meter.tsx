@@ -9,6 +9,10 @@ type MeterProps = {
   text?: string | undefined
   /** From here it warns. */
   warnAt?: number | undefined
+  /** Where something happens, 0 to 1: marked. */
+  tickAt?: number | undefined
+  /** Not measured: drawn lighter. */
+  faint?: boolean | undefined
   className?: string | undefined
 }
 
@@ -38,15 +42,21 @@ export function Meter(props: MeterProps) {
     <div
       {...meaning(props)}
       className={classNames(
-        'h-4 overflow-hidden rounded-full bg-pressed',
+        'relative h-4 overflow-hidden rounded-full bg-pressed',
         tone(used, props.warnAt ?? 0.8),
         props.className,
       )}
     >
       <div
-        className="h-full origin-left rounded-full bg-current transition-[width]"
+        className={classNames(
+          'h-full origin-left rounded-full bg-current transition-[width]',
+          props.faint && 'opacity-60',
+        )}
         style={{ width: `${used * 100}%` }}
       />
+      {props.tickAt !== undefined && (
+        <span aria-hidden className="absolute inset-y-0 w-1 bg-ink" style={{ left: `${share(props.tickAt) * 100}%` }} />
+      )}
     </div>
   )
 }
@@ -73,8 +83,18 @@ export function Ring({ size = 16, ...props }: MeterProps & { size?: number | und
         stroke="currentColor"
         strokeLinecap="round"
         strokeDasharray={`${used * around} ${around}`}
-        opacity={used === 0 ? 0 : 1}
+        opacity={used === 0 ? 0 : props.faint ? 0.6 : 1}
       />
+      {props.tickAt !== undefined && (
+        <circle
+          cx="8"
+          cy="8"
+          r="6"
+          className="stroke-muted"
+          strokeDasharray={`1 ${around}`}
+          strokeDashoffset={-share(props.tickAt) * around}
+        />
+      )}
     </svg>
   )
 }

@@ -12,6 +12,7 @@ import type { Paths } from '../../files/paths.ts'
 import type { ModelService } from '../../models/models.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
+import type { Compactions } from '../../sessions/compactions.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { Forks } from '../../sessions/forks.ts'
@@ -26,6 +27,7 @@ export type Services = {
   storage: Storage
   sessions: Sessions
   rewinds: Rewinds
+  compactions: Compactions
   forks: Forks
   sideCommands: SideCommands
   settings: SettingsStore

@@ -71,6 +71,10 @@ export function sessionAnswers(
       },
       releaseHold: ({ sessionId }) => sessions.command(sessionId, { type: 'hold.release' }),
       context: ({ sessionId }) => services.context.report(sessionId),
+      compact: async ({ sessionId, focus }) => ({
+        came: await services.compactions.compact(await sessions.actor(sessionId), focus),
+      }),
+      cancelCompaction: ({ sessionId, jobId }) => sessions.command(sessionId, { type: 'compaction.cancel', jobId }),
       draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
       setDraft: async ({ sessionId, text, attachments, comments = [], source }) => {
         const revision = ((await storage.draft(sessionId))?.revision ?? 0) + 1

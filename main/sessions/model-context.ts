@@ -1,0 +1,105 @@
+/** What the requests of a session are made of, read at one instant: for a turn, and for the summary of older turns (C-60). */
+import { budgetOf, type Budget } from '../agent/budget.ts'
+import { limitImages, neededBodies, projectItems, sentItems, type Bodies } from '../agent/context.ts'
+import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
+import { countMessage, countTools } from '../agent/token-count.ts'
+import { typeOfContent } from '../files/content-type.ts'
+import { isImageType, sizeNote, type Images } from '../files/images.ts'
+import type { ModelInfo, ModelMessage, Models, ToolSpec } from '../models/model.ts'
+import type { Storage } from '../storage/storage.ts'
+import { schemaOf } from '../tools/arguments.ts'
+import type { Registry } from '../tools/registry.ts'
+import type { Item } from '../../preload/contract/items.ts'
+import type { Turn } from '../../preload/contract/session.ts'
+import type { Settings } from '../../preload/contract/settings.ts'
+
+export type ModelContextPorts = {
+  storage: Pick<Storage, 'sentItems' | 'blobs'>
+  /** `background`: nobody waits for the turn, and it may end without a word (T-33). */
+  tools(settings: Settings, background: boolean): Registry
+  images: Images
+  settings(): Settings
+  /** Name of the shell the `shell` tool uses in a workspace, for the system prompt. */
+  shellName(workspace: string): Promise<string>
+}
+
+export type ModelContext = {
+  model: ModelInfo
+  budget: Budget
+  registry: Registry
+  tools: ToolSpec[]
+  toolTokens: number
+  system: string
+  /** Tokens of system prompt and tools. */
+  fixed: number
+  /** From the summary in force on. */
+  items: Item[]
+  turns: Turn[]
+  /** A stretch of `items` as messages; pictures past the limit are sentences (F-1224). */
+  messages(items: readonly Item[]): { messages: ModelMessage[]; leftOut: number }
+}
+
+export async function loadModelContext(
+  ports: ModelContextPorts,
+  session: { id: string; workspace: string; background: boolean },
+  model: string,
+  models: Models,
+  signal: AbortSignal,
+): Promise<ModelContext> {
+  const registry = ports.tools(ports.settings(), session.background)
+  const [info, stored, shell] = await Promise.all([
+    models.describe(model, signal),
+    ports.storage.sentItems(session.id),
+    ports.shellName(session.workspace),
+  ])
+  const [sections, bodies] = await Promise.all([
+    systemPrompt({ workspace: session.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
+    loadBodies(ports, neededBodies(sentItems(stored.items))),
+  ])
+  const tools = registry.tools.map((tool): ToolSpec => ({
+    name: tool.name,
+    description: tool.description,
+    parameters: schemaOf(tool),
+  }))
+  const system = joinPrompt(sections)
+  const toolTokens = countTools(tools)
+  return {
+    model: info,
+    budget: budgetOf(info, ports.settings()),
+    registry,
+    tools,
+    toolTokens,
+    system,
+    fixed: countMessage({ role: 'system', text: system }) + toolTokens,
+    ...stored,
+    messages: (items) => limitImages(projectItems(items, stored.turns, bodies)),
+  }
+}
+
+/** Enough of a file to tell what it is. */
+const headBytes = 4_100
+
+export async function loadBodies(
+  { storage, images: pictures }: Pick<ModelContextPorts, 'storage' | 'images'>,
+  needed: { results: string[]; attachments: readonly { hash: string }[] },
+): Promise<Bodies> {
+  const load = async (hash: string) => storage.blobs.get(hash).catch(() => null)
+  const results = new Map<string, string>()
+  for (const hash of new Set(needed.results)) {
+    const bytes = await load(hash)
+    if (bytes) results.set(hash, new TextDecoder().decode(bytes))
+  }
+  const attachments = new Map<string, Uint8Array>()
+  const images = new Map<string, { mediaType: string; data: Uint8Array; note: string }>()
+  for (const hash of new Set(needed.attachments.map((one) => one.hash))) {
+    const bytes = await load(hash)
+    if (!bytes) continue
+    attachments.set(hash, bytes)
+    if (!isImageType(typeOfContent(bytes.subarray(0, headBytes), true))) continue
+    // One that cannot be shown goes as a line with its name: it never breaks a turn (F-1212).
+    const image = await pictures.prepare(bytes).catch(() => null)
+    const data = image && (await load(image.hash))
+    if (image && data) images.set(hash, { mediaType: image.mediaType, data, note: sizeNote(image) })
+  }
+  return { results, attachments, images }
+}
