@@ -91,12 +91,10 @@ class Person {
     if (this.#host) await this.#host.ended
     const host = this.lab.start(['serve', '--json'], { limitMs: hostMs })
     this.#host = host
-    const left = kills - this.killed
     // Some are killed while they recover what the one before left open.
-    const early = left > 0 && this.killed > 0 && this.#random() < 0.1
+    const early = this.killed > 0 && this.killed < kills && this.#random() < 0.1
     if (early) void delay(Math.round(this.#random() * 700)).then(() => this.#kill('starting'))
-    const perKill = Math.max(1, (eventsExpected - this.received.length) / Math.max(1, left))
-    this.#untilKill = left > 0 && !early ? 1 + Math.floor(this.#random() * 2 * perKill) : Infinity
+    else if (this.killed > 0) this.expose()
     try {
       await host.line((line) => line.includes('"url"'))
       this.#client = await HostClient.of(this.lab.home)
@@ -104,6 +102,13 @@ class Person {
     } catch (error) {
       if (this.#lives) throw error
     }
+  }
+
+  /** From now on the host is killed at some event. */
+  expose(): void {
+    const left = kills - this.killed
+    const perKill = Math.max(1, (eventsExpected - this.received.length) / Math.max(1, left))
+    this.#untilKill = left > 0 ? 1 + Math.floor(this.#random() * 2 * perKill) : Infinity
   }
 
   /** Opens the session and reads on from the last event received, as a window that reconnects. */
@@ -220,6 +225,7 @@ test(
     await client.handlers.session.submit({ requestId: newId(), sessionId, text: 'Hello', attachments: [] }, client.who)
     await person.follow(sessionId)
     while (person.view?.turns.at(-1)?.outcome !== 'completed') await person.changed()
+    person.expose()
 
     for (let task = 0; task < taskCount; task++) await work(person, task, failing)
     const all = await person.ask('read', (host) => readAll(host, sessionId))

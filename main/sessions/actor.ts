@@ -8,12 +8,12 @@ import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { deltaIntervalMs, heldDeltaBytesMax, settleRetryMs, sliceItems } from '../../preload/contract/limits.ts'
 import type { Rule } from '../../preload/contract/items.ts'
-import type { Entry, SessionView } from '../../preload/contract/session.ts'
+import type { SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { trimView } from '../../preload/contract/stretch.ts'
 import type { Report, ReportAnswer } from '../agent/reports.ts'
 import type { ReportWhen } from '../agent/turn-port.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { SessionWrite, Storage } from '../storage/storage.ts'
 import { decide } from '../turns/decide.ts'
 import type { Decision } from '../turns/decision.ts'
 import type { Command, Input } from '../turns/inputs.ts'
@@ -70,8 +70,8 @@ export class SessionActor {
   private retryNow: (() => void) | null = null
   /** The turn that was told to fail because it cannot be saved. */
   private givenUp: string | null = null
-  /** The line of the session list as last stored. */
-  private entry: Entry | null = null
+  /** The record as last stored. */
+  private record: Pick<SessionWrite, 'header' | 'hidden' | 'entry'> | null = null
   private recent: StoredEvent[] = []
   private users = 0
   private readonly listeners = new Set<(passing: PassingEvent | null) => void>()
@@ -397,9 +397,9 @@ export class SessionActor {
    */
   private async save(decisions: Decision[], events: StoredEvent[], batch: Letter[]): Promise<LatheError | null> {
     try {
-      const write = writeOf(this.state, decisions, this.entry)
+      const write = writeOf(this.state, decisions, this.record)
       await this.ports.storage.commit(write)
-      this.entry = write.entry
+      this.record = { header: write.header, hidden: write.hidden, entry: write.entry }
       return null
     } catch (error) {
       const failure =
@@ -407,6 +407,7 @@ export class SessionActor {
           ? error
           : new LatheError('storage.failed', 'The change could not be saved.', { cause: error })
       if (failure.code !== 'storage.timeout') return failure
+      this.record = null
       this.failingSince ??= this.ports.now()
       for (const { input, reject } of batch) if (!isKept(input)) reject(failure)
       return (await this.isStored(events[0]!.seq)) ? null : failure

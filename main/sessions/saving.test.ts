@@ -260,6 +260,33 @@ describe('one transaction at a time', () => {
   })
 })
 
+test('S-17 what only streams on writes its events and where the journal ends, not the record again', async () => {
+  const kept: boolean[] = []
+  const step = { emit: [{ text: 'word '.repeat(60) }, { delayMs: 40 }, { text: 'and more' }, { hang: true as const }] }
+  const first = await scene.workbench([step], {
+    storage: (real) => ({
+      commit: (write) => {
+        const streams = write.events.every((event) => event.type === 'item.delta')
+        if (streams) kept.push(write.recordKept === true)
+        else if (write.events.some((event) => event.type === 'session.changed'))
+          expect(write.recordKept).toBeUndefined()
+        return real.commit(write)
+      },
+    }),
+  })
+  const actor = first.create()
+  const window = await first.follow(actor)
+  await first.start(actor, 'do it')
+  await window.until((view) => view.items.some((item) => item.kind === 'text' && item.text.endsWith('and more')))
+  await actor.command({ type: 'rename', title: 'Mine' })
+  expect(kept.at(-1)).toBe(true)
+  const { lastSeq } = actor.published.header
+  await first.abandon()
+  const second = await scene.restarted(first, [], true)
+  const stored = await second.storage.loadSession(actor.id)
+  expect(stored?.header).toMatchObject({ title: 'Mine', lastSeq })
+})
+
 describe('the end of a session', () => {
   test('T-11 S-21 S-22 deleting stops the turn first; nothing late brings it back; undone, it waits for the person', async () => {
     const bench = await scene.workbench([calls('tool')])

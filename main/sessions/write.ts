@@ -1,12 +1,15 @@
 /** What a batch of decisions stores: derived from its events, so that rows and journal cannot tell different stories. */
 import type { Decision } from '../turns/decision.ts'
-import type { Entry } from '../../preload/contract/session.ts'
 import type { SessionWrite } from '../storage/storage.ts'
 import type { SessionState } from '../turns/state.ts'
 import { entryOf, hasWholePreview } from './entry.ts'
 
-/** `entry` is the list's line as last stored: what only streams on need not make it anew. */
-export function writeOf(state: SessionState, decisions: readonly Decision[], entry: Entry | null = null): SessionWrite {
+/** `last` is the record as last stored: what only streams on writes events, not the record anew. */
+export function writeOf(
+  state: SessionState,
+  decisions: readonly Decision[],
+  last: Pick<SessionWrite, 'header' | 'hidden' | 'entry'> | null = null,
+): SessionWrite {
   const events = decisions.flatMap((decision) => decision.events)
   const { view } = state
   const items = new Map(decisions.flatMap((decision) => [...decision.items]))
@@ -19,14 +22,16 @@ export function writeOf(state: SessionState, decisions: readonly Decision[], ent
   }
   const clearsDraft = decisions.some((decision) => decision.clearDraft)
   const givenBack = decisions.flatMap((decision) => decision.givenBack)
+  const streams = events.every((event) => event.type === 'item.delta')
+  const entry = last && streams && hasWholePreview(last.entry) ? last.entry : entryOf(view)
   const rules = decisions.flatMap((decision) => decision.rules)
   return {
     sessionId: view.header.id,
     journalId: view.journalId,
     header: view.header,
     hidden: state.hidden,
-    entry:
-      entry && events.every((event) => event.type === 'item.delta') && hasWholePreview(entry) ? entry : entryOf(view),
+    entry,
+    ...(last && isSame(last, { header: view.header, hidden: state.hidden, entry }) ? { recordKept: true } : {}),
     events,
     items: [...items.values()],
     turns: view.turns.filter((turn) => turnIds.has(turn.id)),
@@ -43,4 +48,18 @@ export function writeOf(state: SessionState, decisions: readonly Decision[], ent
       : {}),
     ...(rules.length > 0 ? { rules } : {}),
   }
+}
+
+/** The journal's end stands in a column of its own. */
+function isSame(
+  last: Pick<SessionWrite, 'header' | 'hidden' | 'entry'>,
+  { header, hidden, entry }: Pick<SessionWrite, 'header' | 'hidden' | 'entry'>,
+): boolean {
+  const isShallowSame = <T extends object>(one: T, other: T) =>
+    (Object.keys(one) as (keyof T)[]).every((name) => one[name] === other[name])
+  return (
+    hidden === last.hidden &&
+    isShallowSame(entry, last.entry) &&
+    isShallowSame({ ...header, lastSeq: 0 }, { ...last.header, lastSeq: 0 })
+  )
 }

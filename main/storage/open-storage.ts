@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
-import type { ItemSlice } from '../../preload/contract/session.ts'
+import type { Entry, ItemSlice, Turn } from '../../preload/contract/session.ts'
 import { openBlobFolder } from './blob-folder.ts'
 import type { Faults } from './faults.ts'
 import { folded, packWrite } from './packed.ts'
@@ -64,6 +64,11 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     return inPieces(bodies, (body) => readItem(body, sessionId))
   }
 
+  async function readTurns(bodies: string[]): Promise<Turn[]> {
+    const { readTurn } = await record()
+    return inPieces(bodies, readTurn)
+  }
+
   async function readSlice(
     sessionId: string,
     { items, before, after, turns, changes }: PackedSlice,
@@ -72,7 +77,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       items: await readItems(sessionId, items),
       before,
       after,
-      turns: await inPieces(turns, JSON.parse),
+      turns: await readTurns(turns),
       changes: await inPieces(changes, JSON.parse),
     }
   }
@@ -99,7 +104,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
         hidden: readHidden(packed.hidden),
         items: await readItems(sessionId, packed.items),
         itemsBefore: packed.itemsBefore,
-        turns: await inPieces(packed.turns, JSON.parse),
+        turns: await readTurns(packed.turns),
         changes: await inPieces(packed.changes, JSON.parse),
         unsettled: await inPieces(packed.unsettled, JSON.parse),
         lastPos: packed.lastPos,
@@ -164,7 +169,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
     async contextItems(sessionId) {
       const { items, turns } = await call('contextItems', sessionId)
-      return { items: await readItems(sessionId, items), turns: await inPieces(turns, JSON.parse) }
+      return { items: await readItems(sessionId, items), turns: await readTurns(turns) }
     },
 
     async sentItems(sessionId) {
@@ -189,7 +194,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
         archived: archived ?? false,
         text: folded(text ?? '').trim(),
       })
-      return { entries: await inPieces(entries, JSON.parse), more }
+      return { entries: await inPieces(entries, entryFrom), more }
     },
 
     sessionIds: (after, limit) => call('sessionIds', after, limit),
@@ -203,7 +208,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
     erase: (sessionId, at) => call('erase', sessionId, at),
     deletedEntries: async (limit) =>
-      (await call('deletedEntries', limit)).map(({ entry, deletedAt }) => ({ entry: valueOf(entry), deletedAt })),
+      (await call('deletedEntries', limit)).map(({ entry, deletedAt }) => ({ entry: entryFrom(entry), deletedAt })),
     deletedBefore: (time) => call('deletedBefore', time),
 
     draft: async (sessionId) => valueOf(await call('draft', sessionId)),
@@ -270,6 +275,17 @@ async function makeHome(home: string): Promise<void> {
 /** JSON is stored by this room alone, so what it reads has the shape it wrote. */
 function valueOf(body: string | null): never {
   return (body === null ? null : JSON.parse(body)) as never
+}
+
+/** A line of the list; of a damaged one what its columns say, shown as such (S-51). */
+function entryFrom(text: string): Entry {
+  const stored = JSON.parse(text) as Entry
+  if (typeof stored.title === 'string') return stored
+  return {
+    ...{ model: null, indicator: 'none', runningSince: null, execRunning: 0, pinnedAt: null, archivedAt: null },
+    ...{ title: 'Damaged session', titleSource: 'default', preview: '', itemCount: 0 },
+    ...stored,
+  }
 }
 
 /** Reads each text, giving the main loop its turn between stretches of bounded length. */

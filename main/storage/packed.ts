@@ -20,9 +20,8 @@ export type PackedWrite = {
   archivedAt: number | null
   deletedAt: number | null
   lastSeq: number
-  entry: string
-  hidden: string
-  header: string
+  /** Null where only `lastSeq` of the record differs from what is stored. */
+  record: { entry: string; hidden: string; header: string } | null
   events: { seq: number; turnId: string | null; type: string; body: string }[]
   items: PackedItem[]
   turns: {
@@ -70,9 +69,9 @@ export function packWrite(write: SessionWrite): PackedWrite {
     archivedAt: header.archivedAt,
     deletedAt: header.deletedAt,
     lastSeq: header.lastSeq,
-    entry: JSON.stringify(entry),
-    hidden: JSON.stringify(write.hidden),
-    header: JSON.stringify(header),
+    record: write.recordKept
+      ? null
+      : { entry: JSON.stringify(entry), hidden: JSON.stringify(write.hidden), header: JSON.stringify(header) },
     events: write.events.map((event) => ({
       seq: event.seq,
       turnId: ('turnId' in event && event.turnId) || null,

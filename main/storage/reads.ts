@@ -21,6 +21,11 @@ const mergedCharsMax = 64 * 1024
 const promptsOfSession = 100
 const promptsOfWorkspace = 200
 
+/** Of a damaged turn only what its columns say, of a damaged event its type: nobody can take it for a sound one (S-7). */
+const turnBody = `CASE WHEN json_valid(body) THEN body ELSE json_object('id', id, 'startedAt', started_at, 'settledAt', settled_at) END AS body`
+const eventBody = `CASE WHEN json_valid(body) THEN body ELSE json_object('type', type) END AS body`
+const entryBody = `CASE WHEN json_valid(entry) THEN entry ELSE json_object('id', id, 'workspace', workspace, 'createdAt', created_at, 'updatedAt', updated_at) END AS entry`
+
 export type Reads = ReturnType<typeof openReads>
 
 export type PackedSession = {
@@ -167,21 +172,20 @@ export function openReads(db: Database) {
         items: items.map((item) => (turn && item.turn_id === turn.id ? item.body : clipBody(item.body))),
         itemsBefore: visibleBelow(sessionId, start),
         turns: bodies(
-          `SELECT body FROM turns WHERE session_id = :sessionId AND (settled_at IS NULL
+          `SELECT ${turnBody} FROM turns WHERE session_id = :sessionId AND (settled_at IS NULL
             OR n = (SELECT max(n) FROM turns WHERE session_id = :sessionId AND rewound IS NULL) OR id IN (SELECT value FROM json_each(:turnIds))) ORDER BY n`,
           { sessionId, turnIds },
         ),
         changes: bodies(
-          'SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) ORDER BY n',
+          'SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) AND json_valid(body) ORDER BY n',
           sessionId,
           turnIds,
         ),
         unsettled: turn
           ? mergeDeltas(
-              sql<JournalRow>('SELECT type, body FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq').iterate(
-                sessionId,
-                turn.startedSeq,
-              ),
+              sql<JournalRow>(
+                `SELECT type, ${eventBody} FROM events WHERE session_id = ? AND seq >= ? ORDER BY seq`,
+              ).iterate(sessionId, turn.startedSeq),
             )
           : [],
         lastPos:
@@ -206,6 +210,8 @@ export function openReads(db: Database) {
       ).iterate(sessionId, after, limit)) {
         bytes += row.body.length
         if (bytes > eventsBytesMax && events.length > 0) return { events, pruned }
+        // A damaged event is as good as gone: the reader opens the session anew behind it.
+        if (parsed(row.body) === null) return { events, pruned: true }
         if (row.seq !== last + 1) pruned = true
         last = row.seq
         events.push(row.body)
@@ -229,12 +235,12 @@ export function openReads(db: Database) {
         before: visibleBelow(sessionId, first),
         after: visibleAbove(sessionId, last),
         turns: bodies(
-          'SELECT body FROM turns WHERE session_id = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY n',
+          `SELECT ${turnBody} FROM turns WHERE session_id = ? AND id IN (SELECT value FROM json_each(?)) ORDER BY n`,
           sessionId,
           turnIds,
         ),
         changes: bodies(
-          'SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) ORDER BY n',
+          'SELECT body FROM changes WHERE session_id = ? AND turn_id IN (SELECT value FROM json_each(?)) AND json_valid(body) ORDER BY n',
           sessionId,
           turnIds,
         ),
@@ -263,13 +269,17 @@ export function openReads(db: Database) {
     },
 
     turn(sessionId: string, turnId: string): string | null {
-      return body('SELECT body FROM turns WHERE session_id = ? AND id = ? AND rewound IS NULL', sessionId, turnId)
+      return body(
+        `SELECT ${turnBody} FROM turns WHERE session_id = ? AND id = ? AND rewound IS NULL`,
+        sessionId,
+        turnId,
+      )
     },
 
     contextItems(sessionId: string): { items: string[]; turns: string[] } {
       return {
         items: bodies('SELECT body FROM items WHERE session_id = ? AND contextual = 1 ORDER BY pos', sessionId),
-        turns: bodies('SELECT body FROM turns WHERE session_id = ? AND rewound IS NULL ORDER BY n', sessionId),
+        turns: bodies(`SELECT ${turnBody} FROM turns WHERE session_id = ? AND rewound IS NULL ORDER BY n`, sessionId),
       }
     },
 
@@ -315,7 +325,7 @@ export function openReads(db: Database) {
       text: string
     }): { entries: string[]; more: boolean } {
       const rows = sql<{ entry: string }>(`
-        SELECT entry FROM sessions
+        SELECT ${entryBody} FROM sessions
         WHERE deleted_at IS NULL
           ${query.archived ? 'AND archived_at IS NOT NULL' : 'AND archived_at IS NULL'}
           ${query.before === null ? '' : 'AND (updated_at, id) < (:updatedAt, :id)'}
@@ -342,7 +352,7 @@ export function openReads(db: Database) {
 
     deletedEntries(limit: number): { entry: string; deletedAt: number }[] {
       return sql<{ entry: string; deletedAt: number }>(
-        'SELECT entry, deleted_at AS deletedAt FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL ORDER BY deleted_at DESC LIMIT ?',
+        `SELECT ${entryBody}, deleted_at AS deletedAt FROM sessions WHERE deleted_at IS NOT NULL AND erased_at IS NULL ORDER BY deleted_at DESC LIMIT ?`,
       ).all(limit)
     },
 

@@ -1,7 +1,7 @@
 /** Reading what is stored, whatever it is (S-7): a bad field takes its default, a bad entry is shown as such. */
-import { blankHeader } from '../../preload/contract/fold.ts'
+import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import { Item } from '../../preload/contract/items.ts'
-import { SessionHeader } from '../../preload/contract/session.ts'
+import { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { HiddenRecord } from './storage.ts'
 
 /** The header with each missing, wrong-typed or out-of-range field as in `columns` or at its default, and those fields' names. */
@@ -13,6 +13,7 @@ export function readHeader(
   const repaired: string[] = []
   const fields: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(SessionHeader.shape)) {
+    if (name === 'lastSeq') continue
     const read = schema.safeParse(stored[name])
     if (read.success) fields[name] = read.data
     else {
@@ -20,8 +21,9 @@ export function readHeader(
       fields[name] = { ...blankHeader, ...columns }[name as keyof SessionHeader]
     }
   }
-  const header = fields as SessionHeader
-  for (const name of ['rev', 'lastSeq', 'readSeq', 'notableSeq', 'itemCount'] as const) {
+  // Streaming writes the column alone.
+  const header = { ...(fields as SessionHeader), lastSeq: columns.lastSeq }
+  for (const name of ['rev', 'readSeq', 'notableSeq', 'itemCount'] as const) {
     const beyond = (name === 'readSeq' || name === 'notableSeq') && header[name] > header.lastSeq
     if (header[name] >= 0 && !beyond) continue
     repaired.push(name)
@@ -65,6 +67,31 @@ export function readItem(text: string, sessionId: string): Item {
     kind: 'notice',
     level: 'warning',
     text: 'This entry is damaged and cannot be shown.',
+  }
+}
+
+/** A turn's row as stored; of a damaged one its id and times, unsettled or cut short. */
+export function readTurn(text: string): Turn {
+  const stored = parsed(text)
+  if (Turn.safeParse(stored).success) return stored as Turn
+  const textOf = (name: string) => (typeof stored[name] === 'string' ? stored[name] : '')
+  const time = (name: string) => (typeof stored[name] === 'number' ? stored[name] : null)
+  const settledAt = time('settledAt')
+  return {
+    id: textOf('id'),
+    userItemId: textOf('userItemId'),
+    requestId: textOf('requestId'),
+    origin: 'foreground',
+    source: 'person',
+    model: textOf('model'),
+    startedAt: time('startedAt') ?? 0,
+    settledAt,
+    outcome: settledAt === null ? null : 'interrupted',
+    durationMs: null,
+    waitedMs: 0,
+    steps: 0,
+    usage: noUsage,
+    rate: null,
   }
 }
 

@@ -15,7 +15,7 @@ export function openSessionFind(db: Database) {
       const written = JSON.stringify(wanted).slice(1, -1)
       const matches: FoundItem[] = []
       const rows = sql<{ pos: number; body: string }>(
-        'SELECT pos, body FROM items WHERE session_id = ? AND visible = 1 ORDER BY pos',
+        'SELECT pos, body FROM items WHERE session_id = ? AND visible = 1 AND json_valid(body) ORDER BY pos',
       )
       for (const { pos, body } of rows.iterate(sessionId)) {
         if (!body.toLowerCase().includes(written)) continue

@@ -19,6 +19,8 @@ export type SessionWrite = {
   hidden: HiddenRecord
   /** List columns, written with what they describe (S-51). */
   entry: Entry
+  /** `header`, `hidden` and `entry` are as last written but for `lastSeq`: only that is. */
+  recordKept?: boolean
   events: StoredEvent[]
   /** Upserts by id. */
   items: Item[]

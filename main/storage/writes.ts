@@ -52,31 +52,40 @@ export function openWrites(db: Database) {
     sql('INSERT OR REPLACE INTO drafts (session_id, body) VALUES (?, ?)').run(sessionId, JSON.stringify(draft))
   }
 
+  function putRecord(write: PackedWrite): void {
+    const { sessionId, record } = write
+    if (!record) {
+      sql('UPDATE sessions SET last_seq = ? WHERE id = ?').run(write.lastSeq, sessionId)
+      return
+    }
+    sql(`
+      INSERT INTO sessions (id, journal_id, workspace, title_folded, created_at, updated_at, archived_at, deleted_at, last_seq, entry, hidden, header)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET
+        journal_id = excluded.journal_id, workspace = excluded.workspace, title_folded = excluded.title_folded,
+        updated_at = excluded.updated_at, archived_at = excluded.archived_at, deleted_at = excluded.deleted_at,
+        last_seq = excluded.last_seq, entry = excluded.entry, hidden = excluded.hidden, header = excluded.header
+    `).run(
+      sessionId,
+      write.journalId,
+      write.workspace,
+      write.titleFolded,
+      write.createdAt,
+      write.updatedAt,
+      write.archivedAt,
+      write.deletedAt,
+      write.lastSeq,
+      record.entry,
+      record.hidden,
+      record.header,
+    )
+  }
+
   return {
     commit(write: PackedWrite): void {
       const { sessionId } = write
       const earlier = before(sessionId)
-      sql(`
-        INSERT INTO sessions (id, journal_id, workspace, title_folded, created_at, updated_at, archived_at, deleted_at, last_seq, entry, hidden, header)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET
-          journal_id = excluded.journal_id, workspace = excluded.workspace, title_folded = excluded.title_folded,
-          updated_at = excluded.updated_at, archived_at = excluded.archived_at, deleted_at = excluded.deleted_at,
-          last_seq = excluded.last_seq, entry = excluded.entry, hidden = excluded.hidden, header = excluded.header
-      `).run(
-        sessionId,
-        write.journalId,
-        write.workspace,
-        write.titleFolded,
-        write.createdAt,
-        write.updatedAt,
-        write.archivedAt,
-        write.deletedAt,
-        write.lastSeq,
-        write.entry,
-        write.hidden,
-        write.header,
-      )
+      putRecord(write)
       if (write.copy) copyInto(sessionId, write.copy)
       for (const event of write.events) {
         sql('INSERT INTO events (session_id, seq, turn_id, type, body) VALUES (?, ?, ?, ?, ?)').run(
