@@ -277,15 +277,24 @@ function valueOf(body: string | null): never {
   return (body === null ? null : JSON.parse(body)) as never
 }
 
+const damagedEntry = {
+  title: 'Damaged session',
+  titleSource: 'default',
+  model: null,
+  indicator: 'none',
+  runningSince: null,
+  execRunning: 0,
+  pinnedAt: null,
+  archivedAt: null,
+  preview: '',
+  itemCount: 0,
+} as const
+
 /** A line of the list; of a damaged one what its columns say, shown as such (S-51). */
 function entryFrom(text: string): Entry {
   const stored = JSON.parse(text) as Entry
   if (typeof stored.title === 'string') return stored
-  return {
-    ...{ model: null, indicator: 'none', runningSince: null, execRunning: 0, pinnedAt: null, archivedAt: null },
-    ...{ title: 'Damaged session', titleSource: 'default', preview: '', itemCount: 0 },
-    ...stored,
-  }
+  return { ...damagedEntry, ...stored }
 }
 
 /** Reads each text, giving the main loop its turn between stretches of bounded length. */
