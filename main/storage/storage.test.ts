@@ -85,7 +85,6 @@ test('K-13 a session loads after a restart as it was committed', async () => {
     hidden,
     items,
     itemsBefore: 0,
-    itemsAfter: 0,
     turns: [turn],
     changes,
     unsettled: [],
