@@ -1,6 +1,8 @@
 /** One task from the composer to a mended file, and what a person does to a turn on its way. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { newId } from '../preload/contract/ids.ts'
+import { HostClient } from './host-client.ts'
 import { faults, mending, task } from './mending.ts'
 import { messagesOf, type Step } from './model-server/script.ts'
 import { expect, type Desk, type LatheWindow, test } from './window.ts'
@@ -116,6 +118,35 @@ test('T-117 a steer is read between two steps and stands where it was read', asy
     'Completed',
   ])
   expect(told(desk)).toEqual(['Wait at the gate', 'Use tabs'])
+})
+
+test('T-132 while a turn runs Enter steers and Ctrl+Enter queues, or as the setting says; the buttons are both there', async ({
+  open,
+}) => {
+  const desk = await open({ script: [gated, { emit: [{ text: 'Read.' }] }, { emit: [{ text: 'Done.' }], repeat: 2 }] })
+  const { window } = desk
+  await runGated(window)
+  const steers = window.page.getByRole('list', { name: 'Steers' }).getByRole('listitem')
+  const queue = window.page.getByRole('list', { name: 'Queued messages' }).getByRole('listitem')
+  await window.message.fill('one')
+  for (const name of ['Steer now', 'Queue']) await expect(window.button(name)).toBeVisible()
+  await window.message.press('Enter')
+  await expect(steers).toContainText(['one'])
+  await window.message.fill('two')
+  await window.message.press('ControlOrMeta+Enter')
+  await expect(queue).toContainText(['two'])
+
+  using client = await HostClient.of(desk.lab.home)
+  await client.handlers.settings.set({ requestId: newId(), settings: { 'composer.whileRunning': 'queue' } }, client.who)
+  await window.message.fill('three')
+  await window.message.press('Enter')
+  await expect(queue).toContainText(['two', 'three'])
+  await window.message.fill('four')
+  await window.message.press('ControlOrMeta+Enter')
+  await expect(steers).toContainText(['one', 'four'])
+  await openGate(desk)
+  await expect(window.entry('You:')).toContainText(['Wait at the gate', 'one', 'four', 'two', 'three'])
+  await window.settled('completed')
 })
 
 test('T-129 a queued message becomes the next turn', async ({ open }) => {

@@ -171,7 +171,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
 type Held = { name: string; context: ToolContext; finish(result?: Partial<ToolResult>): void; fail(error: Error): void }
 
 /**
- * Tools `hold` and `hold_deaf`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs
+ * Tools `hold`, `hold_deaf` and `shell`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs
  * consent, `unplanned` is never looked at to its end.
  */
 export class HeldTools {
@@ -214,7 +214,7 @@ export class HeldTools {
           for (const wake of this.wake.splice(0)) wake()
         }),
     })
-    this.tools = [tool('hold', false), tool('hold_deaf', true)]
+    this.tools = [tool('hold', false), tool('hold_deaf', true), tool('shell', false)]
   }
 
   /** The call of this name, once it runs. */

@@ -114,7 +114,7 @@ describe('T-70 thinking that a model writes as text', () => {
   })
 })
 
-test('TA-9 T-107 what was said before a Stop goes along as said, without a word about the Stop or a call without result', async () => {
+test('TA-9 T-107 T-108 T-121 what was said before a Stop goes along as said, without a word about the Stop or a call without result', async () => {
   const bench = await scene.workbench([
     {
       emit: [
@@ -132,11 +132,10 @@ test('TA-9 T-107 what was said before a Stop goes along as said, without a word 
   await stop(bench, actor.id, turnId)
   await window.settled(turnId)
   expect(window.itemsOf('text')).toMatchObject([{ text: 'Hello wor', status: 'partial' }])
-  // T-121: the call that was not whole neither shows nor runs.
+  // The call that was not whole neither shows nor runs.
   expect(window.itemsOf('tool')).toHaveLength(0)
   await window.settled(await bench.start(actor, 'and now'))
   const { messages } = scene.server.asked()[1]!.body
-  // T-108: nothing tells a model of the Stop.
   expect(messages.slice(1)).toEqual([
     { role: 'user', content: 'greet' },
     { role: 'assistant', content: 'Hello wor' },

@@ -12,7 +12,7 @@ import {
   userItem,
   view,
 } from './fixtures.ts'
-import { foldedWords } from './outcome.ts'
+import { foldedWords, outcomeWords } from './outcome.ts'
 import { buildRows, groupPage, type Row } from './rows.ts'
 
 const build = (items: Item[], turns = [turn('turn-1')], opened = new Map<string, number>(), previous: Row[] = []) =>
@@ -196,4 +196,12 @@ test('rows that did not change are the same objects, and so is the list if none 
     first,
   )
   expect(changed.map((row, index) => row === first[index])).toEqual([true, true, false, true])
+})
+
+test('T-108 that a turn was stopped is said by its row alone: no entry, no blame on anyone', () => {
+  const stopped = turn('turn-1', { outcome: 'stopped', reason: 'person', servedBy: 'lab/scripted' })
+  const rows = build([userItem('go'), textItem('Hello wor', { status: 'partial' })], [stopped])
+  expect(kinds(rows)).toEqual(['user', 'text', 'turnEnd'])
+  expect(outcomeWords(stopped)).toBe('Stopped')
+  expect(outcomeWords({ ...stopped, reason: 'yielded' })).toBe('Paused for your message')
 })
