@@ -23,10 +23,17 @@ export type Measured = Ended & {
 }
 
 /** Starts `lathe` measured; the figures are there once it has ended by itself or by a signal it handles. */
-export function startMeasured(lab: Lab, args: string[]): { process: LatheProcess; measured: Promise<Measured> } {
+export function startMeasured(
+  lab: Lab,
+  args: string[],
+  limitMs?: number,
+): { process: LatheProcess; measured: Promise<Measured> } {
   const file = join(lab.folder, 'probe.json')
   const from = performance.timeOrigin + performance.now()
-  const process = lab.start(args, { env: { NODE_OPTIONS: `--import=${probe}`, LATHE_PROBE: file } })
+  const process = lab.start(args, {
+    env: { NODE_OPTIONS: `--import=${probe}`, LATHE_PROBE: file },
+    ...(limitMs === undefined ? {} : { limitMs }),
+  })
   const measured = process.ended.then(async (ended) => {
     const to = performance.timeOrigin + performance.now()
     const read = JSON.parse(await readFile(file, 'utf8')) as { peakMb: number; cpuMs: number; stalls: Stall[] }

@@ -12,8 +12,8 @@ import { fiveTimes, report } from './figures.ts'
 const count = 10_000
 /** Pixels a frame: a strong flick of a wheel, and the scroll bar dragged along. */
 const flickPx = 150
-const dragPx = 1_500
-const flickFrames = 600
+const dragPx = 2_400
+const flickFrames = 240
 
 await using lab = await Lab.open()
 const storage = await openStorage({ home: lab.home })

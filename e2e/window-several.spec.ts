@@ -165,3 +165,25 @@ test('S-40 S-43 SA-11 a host killed in mid turn: the window says so and stays re
   await expect(window.entry('Answer')).toContainText(['So far I know this', 'And now I know it all.'])
   expect(lab.asked()).toHaveLength(2)
 })
+
+test('T-194 the card of an interrupted turn offers Continue, Retry and Dismiss; Retry sends the message again', async ({
+  open,
+}) => {
+  const desk = await open({
+    script: [{ emit: [{ text: 'So far' }, { hang: true }] }, { emit: [{ text: 'All of it.' }] }],
+  })
+  const { window } = desk
+  await window.newSession()
+  await window.send('Find out')
+  await expect(window.entry('Answer')).toContainText('So far')
+  await desk.killHost()
+  await window.page.goto(await desk.serveAgain())
+  const card = window.transcript.getByRole('region', { name: 'Interrupted turn' })
+  await expect(card.getByRole('button')).toHaveText(['Continue', 'Retry', 'Dismiss'])
+  await expect(window.sessions).toContainText('Interrupted')
+  await card.getByRole('button', { name: 'Retry' }).click()
+  await expect(window.entry('Answer: All of it.')).toBeVisible()
+  await expect(card).toBeHidden()
+  await expect(window.entry('Earlier attempt, interrupted')).toBeVisible()
+  await expect(window.entry('You: Find out')).toHaveCount(1)
+})

@@ -38,7 +38,9 @@ function Connection() {
       ? ([CircleCheck, 'Connected'] as const)
       : link === 'lost'
         ? ([Unplug, 'Reconnecting'] as const)
-        : ([LoaderCircle, 'Connecting'] as const)
+        : link === 'refused'
+          ? ([Unplug, 'Not connected'] as const)
+          : ([LoaderCircle, 'Connecting'] as const)
   return (
     <span className="flex h-full items-center gap-8 px-6">
       <span role="status" className={classNames('flex items-center gap-4', link !== 'connected' && 'text-needs')}>

@@ -18,7 +18,7 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
   )
   const chosen = useView(sessionId, ({ header }) => header.model !== null, true)
   const missing = useWorkbench(({ workspaces }) => workspaces.get(path)?.state === 'missing')
-  const lost = useWorkbench((state) => state.link === 'lost')
+  const link = useWorkbench((state) => state.link)
   if (refused) return { text: 'This session is not open. What you write is kept.', fix: null }
   if (deleted) return { text: 'This session was deleted.', fix: null }
   if (unsaved) {
@@ -56,5 +56,6 @@ export function useBlocked(sessionId: string, chooseModel: () => void): { text: 
       ),
     }
   }
-  return lost ? { text: 'Reconnecting. What you write is kept.', fix: null } : null
+  if (link === 'refused') return { text: 'Not connected. What you write is kept.', fix: null }
+  return link === 'lost' ? { text: 'Reconnecting. What you write is kept.', fix: null } : null
 }

@@ -7,7 +7,7 @@ import { StatusDot, type Status } from '../ui/status-dot.tsx'
 
 const marks: Record<Indicator, Status> = {
   needs_you: 'needs',
-  interrupted: 'failed',
+  interrupted: 'needs',
   running: 'running',
   waiting: 'paused',
   failed: 'failed',

@@ -73,7 +73,7 @@ export function createConnection(
         become(disconnected, null)
       } catch (error) {
         const denied = error instanceof LatheError && error.code === 'access.denied' ? error : null
-        become(disconnected, null, denied)
+        become(denied ? 'refused' : disconnected, null, denied)
         if (denied) await aborted(AbortSignal.any([hurry.signal, ending.signal]))
       }
       const hurried = AbortSignal.any([hurry.signal, ending.signal])

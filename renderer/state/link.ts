@@ -7,8 +7,8 @@ import { asLatheError } from './session-client.ts'
 
 export type Client = ContractRouterClient<Contract>
 
-/** `lost` is a connection that was there and is being tried again. */
-export type LinkState = 'connecting' | 'connected' | 'lost'
+/** `lost` is a connection that was there and is being tried again; `refused` is one that is tried no more until asked. */
+export type LinkState = 'connecting' | 'connected' | 'lost' | 'refused'
 
 export interface Link {
   readonly client: Client

@@ -56,8 +56,8 @@ test('S-66 a workspace path opens at its line', () => {
   fireEvent.click(getByText('it'))
   fireEvent.click(getByText('src/b.ts:42'))
   expect(vi.mocked(openFile).mock.calls).toEqual([
-    ['/work', 'src/a.ts', 7],
-    ['/work', 'src/b.ts', 42],
+    ['/work', 'src/a.ts', { line: 7 }],
+    ['/work', 'src/b.ts', { line: 42 }],
   ])
 })
 

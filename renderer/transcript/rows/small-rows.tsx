@@ -169,7 +169,7 @@ const recoveryWords = {
 /** After a crash in mid turn: where it stopped, and the person's decision (S-43). */
 export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
   const controller = useSessionController(useSessionId())
-  const { recoveryId, reason, tool, canContinue } = recovery
+  const { recoveryId, turnId, reason, tool, canContinue } = recovery
   const [title, text] = recoveryWords[reason]
   return (
     <section
@@ -199,8 +199,12 @@ export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
             Continue
           </Button>
         )}
+        <Button size="small" onClick={() => void attempt('Could not try again', () => controller.retry(turnId))}>
+          Retry
+        </Button>
         <Button
           size="small"
+          variant="ghost"
           onClick={() => void attempt('Could not dismiss', () => controller.dismissRecovery(recoveryId))}
         >
           Dismiss

@@ -90,6 +90,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
           size="small"
           variant="ghost"
           className="-mx-4 h-24"
+          aria-label={isUndone ? 'Redo changes' : 'Undo changes'}
           onClick={() => showDialog({ kind: 'undo', sessionId, turnId: turn.id, redo: isUndone })}
         >
           {isUndone ? (
@@ -97,7 +98,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
           ) : (
             <Undo2 size={13} strokeWidth={1.75} aria-hidden />
           )}
-          {isUndone ? 'Redo changes' : 'Undo changes'}
+          {isUndone ? 'Redo' : 'Undo'}
         </Button>
       )}
       {newest && idle && (
