@@ -34,6 +34,7 @@ import type { DiffView } from './diff-view.tsx'
 import { FileOverview } from './file-overview.tsx'
 import { HunkBar } from './hunk-bar.tsx'
 import { CommentField, LineComment } from './line-comment.tsx'
+import { OnceSeen } from './once-seen.tsx'
 import { linesOfSide } from './patch-text.ts'
 import { PictureCompare } from './picture-compare.tsx'
 import { keepChange, undoChange } from './review-actions.ts'
@@ -315,13 +316,15 @@ function MarkView({
   switch (mark.kind) {
     case 'hunk':
       return (
-        <HunkBar
-          sessionId={sessionId}
-          change={change}
-          hunkId={mark.hunkId}
-          line={mark.line}
-          onComment={() => onComment(mark.place)}
-        />
+        <OnceSeen className="h-30 border-y border-line bg-side">
+          <HunkBar
+            sessionId={sessionId}
+            change={change}
+            hunkId={mark.hunkId}
+            line={mark.line}
+            onComment={() => onComment(mark.place)}
+          />
+        </OnceSeen>
       )
     case 'pictures': {
       const pictures = loaded?.state === 'ready' ? loaded.diff.pictures : null
