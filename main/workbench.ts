@@ -227,9 +227,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       exec,
       ledger: (sessionId, command) => ledger.of(sessionId, redactions.get().text(ExecSessions.preview(command))),
       preferredShell: () => settings.get()['exec.shell'],
-      // Git's configuration and attributes name programs (filters, textconv, gpg), also in a repository's own files, so
-      // no git command counts as one that only reads (Z-65) until what it would run has been looked up.
-      isTrusted: () => false,
+      isTrusted: async (workspace) =>
+        !(await storage.workspaces()).some((one) => one.path === workspace && !one.trusted),
       redaction: () => redactions.get(),
       network,
     },
@@ -386,7 +385,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         workspace: folder,
         home: homedir(),
         dataFolder: home,
-        trusted: false,
+        gitOnlyReads: async () => false,
         resolve: (absolute) => paths.resolve({ sessionId: 'person', workspace: folder, extraFolders: [] }, absolute),
       }),
     redact: (text) => redactions.get().text(text),

@@ -24,7 +24,7 @@ const gitShared: Options = {
   valued: 'nSGL',
   attached: 'UMCBDl',
   numeric: true,
-  long: 'stat shortstat numstat name-only name-status summary patch no-patch raw oneline graph all decorate no-decorate cached staged merge-base color no-color word-diff patch-with-stat abbrev-commit no-abbrev-commit first-parent merges no-merges reverse follow full-history simplify-by-decoration date-order topo-order author-date-order branches tags remotes ignore-space-change ignore-all-space ignore-blank-lines ignore-space-at-eol minimal patience histogram no-ext-diff no-textconv no-renames find-renames find-copies exit-code quiet check full-index binary no-prefix relative function-context pickaxe-all pickaxe-regex left-right cherry-pick cherry-mark walk-reflogs no-notes boundary compact-summary dirstat cumulative text source abbrev diff-filter color-words ignore-submodules submodule encoding decorate-refs unified word-diff-regex format pretty date',
+  long: 'stat shortstat numstat name-only name-status summary patch no-patch raw oneline graph all decorate no-decorate cached staged merge-base color no-color word-diff patch-with-stat abbrev-commit no-abbrev-commit first-parent merges no-merges reverse follow full-history simplify-by-decoration date-order topo-order author-date-order branches tags remotes ignore-space-change ignore-all-space ignore-blank-lines ignore-space-at-eol minimal patience histogram no-ext-diff no-textconv no-renames find-renames find-copies exit-code quiet check full-index binary no-prefix relative function-context pickaxe-all pickaxe-regex left-right cherry-pick cherry-mark walk-reflogs no-notes boundary compact-summary dirstat cumulative text source abbrev diff-filter color-words encoding decorate-refs unified word-diff-regex format pretty date',
   longValued:
     'max-count skip since until after before author committer grep inter-hunk-context diff-algorithm src-prefix dst-prefix line-prefix',
 }
@@ -84,6 +84,11 @@ export const readOnlyCommands: Record<string, Options> = {
 
 /** `git NAME`, directly or behind `--no-pager`; any other global option may run a program. */
 export const readOnlyGit: Record<string, Options> = {
+  branch: {
+    flags: 'arvq',
+    long: 'list all remotes verbose quiet show-current contains no-contains merged no-merged points-at sort ignore-case abbrev no-abbrev no-color color column no-column',
+  },
+  remote: { flags: 'v', long: 'verbose' },
   status: {
     flags: 'sbvz',
     attached: 'u',
@@ -109,18 +114,6 @@ export const readOnlyGit: Record<string, Options> = {
     long: 'cached deleted others ignored stage unmerged killed modified exclude-standard error-unmatch full-name directory no-empty-directory deduplicate eol abbrev format',
     longValued: 'exclude',
   },
-}
-
-/** Set for a run of commands that only read, so that no setting of a repository starts a program (Z-65). */
-export const readOnlyGitEnvironment: Record<string, string> = {
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_PAGER: 'cat',
-  GIT_EXTERNAL_DIFF: '',
-  GIT_CONFIG_COUNT: '2',
-  GIT_CONFIG_KEY_0: 'core.fsmonitor',
-  GIT_CONFIG_VALUE_0: 'false',
-  GIT_CONFIG_KEY_1: 'core.hooksPath',
-  GIT_CONFIG_VALUE_1: '/dev/null',
 }
 
 /** Programs whose operands are another program and its arguments (Z-60), with the options that stand before it. */

@@ -21,7 +21,7 @@ const judge = (command: string): Promise<Effect[]> =>
     workspace,
     home,
     dataFolder,
-    trusted: true,
+    gitOnlyReads: async () => true,
     resolve: (absolute) => paths.resolve({ sessionId: 's', workspace, extraFolders: [] }, absolute),
   })
 

@@ -25,7 +25,7 @@ const setting: CommandSetting = {
   workspace,
   home,
   dataFolder,
-  trusted: true,
+  gitOnlyReads: async () => true,
   resolve: (absolute) => paths.resolve({ sessionId: 's', workspace, extraFolders: [] }, absolute),
 }
 
@@ -310,7 +310,16 @@ describe('Z-65 commands that only read', () => {
     'git --exec-path=. log',
     'git diff --no-index a b',
     'git log --format=%G?',
-    'git branch',
+    'git branch new',
+    'git branch -D main',
+    'git branch --list --edit-description',
+    'git remote add x y',
+    'git remote -v update',
+    'git diff --ignore-submodules=none',
+    "git show ':(top)x'",
+    "git log -- '*.env'",
+    "git branch --list '--format=%(signature)'",
+    'git diff --submodule=diff',
     'git -C x status',
     './ls',
     '/bin/ls',
@@ -349,8 +358,8 @@ describe('Z-65 commands that only read', () => {
   })
 
   test('git is a program that runs filters: not in a folder that is not trusted', async () => {
-    expect(onlyReads(await judge('git status', { trusted: false }))).toBe(false)
-    expect(onlyReads(await judge('ls', { trusted: false }))).toBe(true)
+    expect(onlyReads(await judge('git status', { gitOnlyReads: async () => false }))).toBe(false)
+    expect(onlyReads(await judge('ls', { gitOnlyReads: async () => false }))).toBe(true)
   })
 })
 

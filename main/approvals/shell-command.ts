@@ -41,8 +41,8 @@ export type CommandSetting = {
   workspace: string
   home: string
   dataFolder: string
-  /** Git's filters are programs: false makes no git command read-only (Z-65). */
-  trusted: boolean
+  /** Whether git run in that folder starts no program of a repository's (Z-65). */
+  gitOnlyReads(folder: string): Promise<boolean>
   /** Where an absolute path leads; throws `path.protected`, `path.unresolvable`, `path.invalid`. */
   resolve(absolute: string): Promise<ResolvedPath>
 }
@@ -66,12 +66,25 @@ export async function commandEffects(command: string, setting: CommandSetting): 
   if (setting.shell !== 'bash' && setting.shell !== 'sh')
     return [opaqueCommand(command, `commands of ${setting.shell} are not taken apart`)]
   try {
-    return await new Judge(setting).script(command, 0)
+    return gitAlone(await new Judge(setting).script(command, 0))
   } catch (error) {
     if (error instanceof ForkBomb)
       return [{ kind: 'forbidden', reason: 'It starts itself over and over until the machine stands still.' }]
     return [opaqueCommand(command, error instanceof Opaque ? error.message : 'it could not be checked')]
   }
+}
+
+/** Nothing but reading in it: what it runs with keeps git from starting anything (Z-65). */
+export function onlyReads(effects: readonly Effect[]): boolean {
+  return effects.every((effect) => effect.kind === 'read' || (effect.kind === 'command' && effect.readOnly))
+}
+
+/** What else the command does could give git something to run, and keeps it from running as it must. */
+function gitAlone(effects: Effect[]): Effect[] {
+  if (onlyReads(effects)) return effects
+  return effects.map((effect) =>
+    effect.kind === 'command' && effect.words[0] === 'git' ? { ...effect, readOnly: false } : effect,
+  )
 }
 
 /** `http` and `https` addresses in a command, each to be admitted before it starts (Z-63). */
@@ -362,17 +375,17 @@ class Judge {
     let options = Object.hasOwn(readOnlyCommands, name) ? readOnlyCommands[name] : undefined
     let rest = words.slice(1)
     if (name === 'git') {
-      if (!this.#setting.trusted) return null
       if (rest[0]?.literal === '--no-pager') rest = rest.slice(1)
       const subcommand = rest[0]?.literal ?? ''
       options = Object.hasOwn(readOnlyGit, subcommand) ? readOnlyGit[subcommand] : undefined
       rest = rest.slice(1)
-      // A signature is checked by another program.
-      if (rest.some((word) => word.literal?.includes('%G'))) return null
+      // A signature is checked by another program; a pattern of git's own is no path that could be judged.
+      if (rest.some(({ literal }) => literal === null || /%G|%\(signature|^:[(!^/]|[*?[]/.test(literal))) return null
     }
     if (!options || this.#folders === null) return null
     const read = readOptions(rest, options)
     if (read === null) return null
+    if (name === 'git' && !(await this.#gitReads(words, read))) return null
     // It goes through whole folders, and an ignore file of the workspace decides which secrets it prints (Z-47).
     if (name === 'rg' && !read.seen.has('files')) return null
     const searches = name === 'grep' && !read.seen.has('e') && !read.seen.has('regexp')
@@ -393,6 +406,15 @@ class Judge {
     if (operands.length === 0)
       effects.push(...(await this.#read(literalWord('.'))).filter((effect) => effect.kind !== 'read' || !effect.inside))
     return effects
+  }
+
+  async #gitReads(words: Word[], { operands, seen }: { operands: Word[]; seen: Set<string> }): Promise<boolean> {
+    const subcommand = words.find(({ literal }) => literal !== null && Object.hasOwn(readOnlyGit, literal))?.literal
+    // With a name, they make one or ask another host.
+    if (subcommand === 'branch' && operands.length > 0 && !seen.has('list')) return false
+    if (subcommand === 'remote' && operands.length > 0) return false
+    const answers = await Promise.all((this.#folders ?? []).map((folder) => this.#setting.gitOnlyReads(folder)))
+    return answers.length > 0 && !answers.includes(false)
   }
 
   /** Later relative paths may lead on from the folder changed to, or from the old one if that failed. */

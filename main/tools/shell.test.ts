@@ -41,7 +41,7 @@ const tool: ShellTool = createShellTool({
   spoolFolder,
   home,
   preferredShell: () => null,
-  isTrusted: () => true,
+  isTrusted: async () => true,
   redaction: () => createRedaction({ known: [{ name: 'MY_TOKEN', value: 'tok-0123456789' }], loose: false }),
   network: new NetworkPolicy(
     () => ({ allow: [], deny: [], proxy: null, proxyResolves: false }),
@@ -211,7 +211,8 @@ test('X-320 the plan names the effects, the folder and the exact command', async
   const { effects, preview } = await plan({ command: 'git status && make', working_dir: 'src' })
   expect(preview).toMatchObject({ detail: 'git status && make', detailKind: 'command', folder: 'src' })
   expect(effects).toMatchObject([
-    { words: ['git', 'status'], readOnly: true },
+    // Beside what may change the repository, git runs as anybody would run it.
+    { words: ['git', 'status'], readOnly: false },
     { words: ['make'], readOnly: false },
   ])
   expect((await plan({ command: 'ls', working_dir: '..' })).effects[0]).toMatchObject({ kind: 'read', inside: false })

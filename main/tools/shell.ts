@@ -1,8 +1,8 @@
 import { homedir } from 'node:os'
 import { z } from 'zod'
 import { LatheError, type ErrorCode } from '../../preload/contract/errors.ts'
-import { readOnlyGitEnvironment } from '../approvals/command-kinds.ts'
-import { commandAddresses, commandEffects } from '../approvals/shell-command.ts'
+import { gitOnlyReads, readOnlyGitEnvironment } from '../approvals/git-reading.ts'
+import { commandAddresses, commandEffects, onlyReads } from '../approvals/shell-command.ts'
 import type { CapturedOutput } from '../exec/capture.ts'
 import type { Environment } from '../exec/environment.ts'
 import type { ExecFacts } from '../exec/exec-session.ts'
@@ -29,7 +29,7 @@ export type ShellToolDeps = {
   home?: string
   /** `exec.shell`: a name, or null for the platform's. */
   preferredShell(): string | null
-  isTrusted(workspace: string): boolean
+  isTrusted(workspace: string): Promise<boolean>
   /** Redaction with the secrets known now (Z-101). */
   redaction(): Redaction
   /** What no command may contact is refused; this computer it may (Z-63). */
@@ -135,14 +135,15 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     context: ToolContext,
   ): Promise<Effect[]> {
     const { workspace, sessionId } = context
-    const shell = await shellOf(asked, await deps.environment.forCommand({ sessionId, workspace }))
+    const env = await deps.environment.forCommand({ sessionId, workspace })
+    const shell = await shellOf(asked, env)
     const effects = await commandEffects(command, {
       shell: shell.name,
       folder: folder.real,
       workspace,
       home,
       dataFolder: deps.dataFolder,
-      trusted: deps.isTrusted(workspace),
+      gitOnlyReads: async (at) => (await deps.isTrusted(workspace)) && gitOnlyReads(at, workspace, { env }),
       resolve: (absolute) => deps.paths.resolve(placeOf(context), absolute),
     })
     return folder.inside ? effects : [readEffect(folder), ...effects]
@@ -172,8 +173,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       const folder = await folderOf(given, context, 'judge')
       destinationsOf(given.command)
       const effects = await effectsOf(given, folder, context)
-      if (effects.every((effect) => effect.kind === 'read' || (effect.kind === 'command' && effect.readOnly)))
-        onlyReading.add(context)
+      if (onlyReads(effects)) onlyReading.add(context)
       return {
         effects,
         preview: { title: 'Run a command', detail: given.command, detailKind: 'command', folder: folder.shown },
