@@ -34,8 +34,8 @@ export function budgetOf(model: ModelInfo, shares: Shares): Budget {
 /** Each value moves to the nearest legal one beside the others, and rounds down (C-45). */
 export function thresholdsOf(window: number, shares: Shares): Thresholds {
   const compactAt = within(shares['compaction.compactAt'], 0.5, 0.95)
-  const compactAfter = within(shares['compaction.compactAfter'], 0.05, compactAt - 0.05)
-  const retain = Math.max(0.1, Math.min(within(shares['compaction.retain'], 0.1, 0.7), compactAfter - 0.1))
+  const compactAfter = within(shares['compaction.compactAfter'], 0.2, compactAt - 0.05)
+  const retain = within(shares['compaction.retain'], 0.1, Math.min(0.7, compactAfter - 0.1))
   // Shares are decimal: 0.9 of 10 is 9, whatever binary makes of it.
   const of = (share: number) => Math.max(1, Math.floor(window * share + 1e-6))
   return { compactAt: of(compactAt), compactAfter: of(compactAfter), retain: of(retain) }

@@ -9,8 +9,8 @@ export type Coverage = {
   kept: Item[]
   /** The last item covered. */
   through: Item
-  /** The place of the mark: behind all it covers, before the message that opens the next turn. */
-  place: number
+  /** The place of the mark: before the message that opens the next turn, null where none follows. */
+  place: number | null
 }
 
 /**
@@ -45,7 +45,7 @@ export function planCoverage(input: {
   const through = covered.findLast((item) => item.kind !== 'compaction')
   if (!through) return null
   const next = items[first]?.pos ?? (Number.isFinite(before) ? before : null)
-  return { covered, kept: items.slice(first), through, place: next === null ? through.pos + 1 : next - 1 }
+  return { covered, kept: items.slice(first), through, place: next === null ? null : next - 1 }
 }
 
 /**

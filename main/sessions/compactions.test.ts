@@ -370,6 +370,20 @@ describe('the job', () => {
 })
 
 describe('the mark', () => {
+  test('C-59 C-71 stands behind all there is where the newest turn is covered too, with what it left, and the next follows', async () => {
+    const failed: Step = { error: { status: 400, code: 'invalid_request_error', message: 'No.' } }
+    const bench = await open([says('answer 1'), failed, summary(), says('answer 3')])
+    bench.settings['compaction.retain'] = 0.1
+    const { actor, window } = await turns(bench, 2)
+    expect(window.itemsOf('error')).toHaveLength(1)
+    expect(await bench.compactions.compact(actor)).toBe('compacted')
+    expect(window.items.at(-1)!.kind).toBe('compaction')
+    await ask(bench, actor, window, 'ask 3')
+    expect(window.items.map(({ kind }) => kind).slice(-4)).toEqual(['error', 'compaction', 'user', 'text'])
+    expect(conversation(3)).toEqual([expect.stringContaining('What was done so far.'), 'ask 3'])
+    expect((await bench.sessions.open(actor.id)).items).toEqual(window.items)
+  })
+
   /** Ten small turns with summaries through turn 3 and turn 8. */
   async function marked() {
     const bench = await open([

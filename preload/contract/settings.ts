@@ -35,7 +35,7 @@ export const Settings = z.object({
   'automations.answerMinutes': z.number().int().min(0).max(1_440),
   /** Shares of what one request may hold: summarised before a turn, after it, and what stays whole (C-45). */
   'compaction.compactAt': z.number().min(0.5).max(0.95),
-  'compaction.compactAfter': z.number().min(0.05).max(0.9),
+  'compaction.compactAfter': z.number().min(0.2).max(0.9),
   'compaction.retain': z.number().min(0.1).max(0.7),
   'exec.enabled': z.boolean(),
   'exec.shell': z.string().nullable(),
