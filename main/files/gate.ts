@@ -153,6 +153,9 @@ export class CommitGate {
             temporary: one.file.temporary,
           }
           await writeFileWhole(write, () => this.#reach('written', one))
+          // What the system gave it: a redo makes it so again.
+          if (one.before === null && mode === undefined)
+            one.file.change.mode = { before: null, after: modeOf(await lstat(one.path.real)) }
         }
         written++
         undo.push(() => putBack(one))
@@ -264,8 +267,11 @@ async function intentFile(
   author: Author,
 ): Promise<IntentFile> {
   const before = was?.content ?? null
-  const isLink = was?.stats.isSymbolicLink() || mode === linkMode
-  const modeBefore = was && modeOf(was.stats)
+  const modes = {
+    before: was && modeOf(was.stats),
+    after: after === null ? null : (mode ?? (was && modeOf(was.stats))),
+  }
+  const isLink = modes.before === linkMode || modes.after === linkMode
   const change: FileChange = {
     id: newId(),
     path: path.shown,
@@ -275,9 +281,7 @@ async function intentFile(
     ...(await quickCounts(before, after)),
     by: author.by,
     callId: author.callId,
-    ...((was && after === null) || isLink
-      ? { mode: { before: modeBefore, after: after === null ? null : (mode ?? modeBefore) } }
-      : {}),
+    ...(modes.before !== modes.after || isLink ? { mode: modes } : {}),
   }
   return {
     change,
