@@ -1,5 +1,5 @@
 /** Turns of a real host, seen from outside: the command line, a client of its contract, the processes it starts. */
-import { rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { newId } from '../preload/contract/ids.ts'
@@ -162,4 +162,38 @@ test('T-77 the diff of a card is that of the recorded change: the same after a r
   await rm(join(lab.workspace, 'index.js'))
   expect((await look()).diff).toEqual(live.diff)
   again.kill('SIGTERM')
+})
+
+test('TA-26 T-151 what a person answers to a secret question is in no file, no export and no request', async () => {
+  const secret = 's3cr3t-42'
+  await using lab = await Lab.open({
+    script: [
+      { emit: [{ call: { name: 'ask_person', args: { question: 'The token?', secret: true } } }] },
+      { emit: [{ text: 'Thank you.' }] },
+    ],
+  })
+  const host = await serve(lab)
+  using client = await HostClient.of(lab.home)
+  const { handlers, who } = client
+  await handlers.workspaces.open({ requestId: newId(), path: lab.workspace }, who)
+  const { sessionId } = await handlers.sessions.create({ requestId: newId(), workspace: lab.workspace }, who)
+  await handlers.session.submit({ requestId: newId(), sessionId, text: 'ask me', attachments: [] }, who)
+  const { questions } = await shows(client, sessionId, (view) => view.questions.head)
+  const answer = { requestId: newId(), sessionId, questionId: questions.head!.id, secret }
+  expect(await handlers.questions.answer(answer, who)).toEqual({ ok: true })
+  const view = await shows(client, sessionId, ({ turns }) => turns[0]?.outcome)
+  expect(view.items.find((item) => item.kind === 'question')).toMatchObject({ answer: 'answered (hidden)' })
+  const exported = await lab.lathe(['sessions', 'export', sessionId])
+  expect(exported.code).toBe(0)
+  host.kill('SIGTERM')
+  await host.ended
+  const files = (await readdir(lab.home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  expect(files.some(({ name }) => name.endsWith('.db') || name.includes('sqlite'))).toBe(true)
+  const holding = await Promise.all(
+    files.map(async ({ parentPath, name }) =>
+      (await readFile(join(parentPath, name))).includes(secret) ? [name] : [],
+    ),
+  )
+  expect(holding.flat()).toEqual([])
+  expect([exported.stdout, host.stdout, host.stderr, JSON.stringify(lab.asked())].join('\n')).not.toContain(secret)
 })

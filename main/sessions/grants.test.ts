@@ -3,7 +3,7 @@ import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { SessionActor } from './actor.ts'
 import { Forks } from './forks.ts'
-import { says, testScene } from './test-scene.ts'
+import { refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
 const scene = testScene(() => startModelServer())
@@ -64,4 +64,41 @@ test('TA-37 T-143 what is allowed for a session holds after a restart and with a
   const fork = await forks.fork(actor.id, {})
   expect(await asked(bench, await bench.sessions.actor(fork.id))).toBe(true)
   expect(await asked(bench, bench.create())).toBe(true)
+})
+
+test('TA-24 a mode for a card that is gone, or that cannot be saved, changes nothing: the open card waits', async () => {
+  const other = { emit: [{ call: { name: 'shell', args: { name: 'build', asks: true } } }] }
+  const bench = await scene.workbench([{ emit: [...npmTest.emit, ...other.emit] }, says('Done.')])
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  const turnId = await bench.start(actor, 'go')
+  await window.until((view) => view.approvals.depth === 2)
+  const [first, second] = window.itemsOf('approval')
+  const answer = (card: typeof first) =>
+    bench.sessions.answerApproval(actor.id, {
+      approvalId: card!.id,
+      argsHash: card!.request.argsHash,
+      decision: 'once',
+      scope: 'workspace',
+    })
+  await answer(second)
+  const widen = (card: typeof first) =>
+    refusal(bench.sessions.command(actor.id, { type: 'settings', approvalMode: 'all', forApproval: card!.id }))
+  const waits = () => {
+    expect(window.view).toMatchObject({
+      header: { approvalMode: 'ask' },
+      approvals: { depth: 1, head: { id: first!.id } },
+    })
+    expect(bench.tools.held.map(({ name }) => name)).toEqual(['build'])
+  }
+  ;(await bench.tools.running('build')).finish()
+  await window.until((view) => view.approvals.depth === 1)
+  expect(await widen(second)).toBe('approval.gone')
+  waits()
+  scene.faults.failCommits(1)
+  expect(await widen(first)).toBe('storage.failed')
+  waits()
+  expect(await widen(first)).toBe('none')
+  ;(await bench.tools.running('npm-test')).finish()
+  expect(await window.settled(turnId)).toMatchObject({ outcome: 'completed' })
 })

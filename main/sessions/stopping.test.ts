@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Command } from '../turns/inputs.ts'
 import { asks, calls, hangs, heldDisk, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
@@ -105,6 +106,41 @@ describe('TA-8 a Stop in any state ends the turn once, as stopped by the person'
     expect(window.itemsOf('tool').every((tool) => tool.state === 'cancelled')).toBe(true)
     expect(scene.server.asked()).toHaveLength(requests)
     expect(await stop(bench, actor.id, turnId)).toEqual({ stopped: false, why: 'settled' })
+  })
+
+  test('T-99 waiting for a place, and reading what is attached: no request, the words are kept', async () => {
+    const read = Promise.withResolvers<void>()
+    let times = 0
+    const storage = (real: Storage): Partial<Storage> => ({
+      blobs: {
+        ...real.blobs,
+        // It was looked at before it was admitted; this is the turn that reads it.
+        get: async (hash) => {
+          if (++times > 1) await read.promise
+          return real.blobs.get(hash)
+        },
+      },
+    })
+    const bench = await scene.workbench([], { storage })
+    const file = { name: 'a.txt', mediaType: 'text/plain', bytes: 4, hash: await bench.storage.blobs.put('text') }
+    bench.settings['turns.maxConcurrent'] = 1
+    const [reading, waiting] = [bench.create(), bench.create()]
+    const windows = [await bench.follow(reading), await bench.follow(waiting)]
+    const turns = [
+      await bench.start(reading, 'with a file', { attachments: [file] }),
+      await bench.start(waiting, 'after it'),
+    ]
+    await vi.waitFor(() => expect(times).toBe(2))
+    await windows[1]!.until((view) => view.turn?.status?.kind === 'waiting_slot')
+    for (const at of [1, 0]) {
+      const actor = at === 0 ? reading : waiting
+      await stop(bench, actor.id, turns[at]!)
+      expect(await windows[at]!.settled(turns[at]!)).toMatchObject({ outcome: 'stopped', reason: 'person' })
+      expect(windows[at]!.items).toMatchObject([{ kind: 'user' }])
+    }
+    read.resolve()
+    await reading.idle()
+    expect(scene.server.asked()).toHaveLength(0)
   })
 
   test('T-98 before its admission is durable: no request, the words are kept', async () => {
@@ -379,12 +415,28 @@ describe('steering and queue', () => {
       const actor = bench.create()
       const window = await bench.follow(actor)
       const turnId = await bench.start(actor, 'ask')
-      await window.until((view) => view.questions.head)
+      const { head } = (await window.until((view) => view.questions.head)).questions
+      await vi.advanceTimersByTimeAsync(119_000)
+      await bench.sessions.command(actor.id, { type: 'question.touched', questionId: head!.id })
       await vi.advanceTimersByTimeAsync(119_000)
       expect(window.view.questions.depth).toBe(1)
       await vi.advanceTimersByTimeAsync(1_500)
       expect(await window.settled(turnId)).toMatchObject({ outcome: 'completed' })
       expect(window.itemsOf('question')).toMatchObject([{ state: 'expired' }])
+      expect(window.itemsOf('tool')).toMatchObject([{ state: 'error', code: 'question.no_answer' }])
+      expect(scene.server.asked()[1]!.body.messages.at(-1)).toMatchObject({
+        role: 'tool',
+        content: expect.stringContaining('say what you assumed'),
+      })
+
+      scene.server.enqueue(question, says('I assumed two.'))
+      const blank = await bench.start(actor, 'ask again')
+      const again = (await window.until((view) => view.questions.head)).questions.head!
+      const answer = { choices: [], text: '  ', secret: null, declined: false }
+      await bench.sessions.command(actor.id, { type: 'question.answer', questionId: again.id, ...answer })
+      await window.settled(blank)
+      expect(window.itemsOf('question')[1]).toMatchObject({ state: 'blank' })
+      expect(window.itemsOf('tool')[1]).toMatchObject({ code: 'question.no_answer' })
     } finally {
       vi.useRealTimers()
     }
