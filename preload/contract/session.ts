@@ -47,10 +47,10 @@ export const ContextFigures = z.object({
   used: Count,
   window: z.number().int().positive().nullable(),
   /** From here on older turns are summarised before the next one; null where the window is only assumed. */
-  compactAt: z.number().int().positive().nullable().default(null),
+  compactAt: z.number().int().positive().nullable(),
   estimated: z.boolean(),
   /** Whose figures these are: they say nothing about another model (C-43). */
-  model: z.string().nullable().default(null),
+  model: z.string().nullable(),
 })
 export type ContextFigures = z.infer<typeof ContextFigures>
 
@@ -181,7 +181,7 @@ export const SessionHeader = z.object({
   usage: Usage,
   lastUsage: Usage.nullable(),
   context: ContextFigures,
-  compaction: RunningCompaction.nullable().default(null),
+  compaction: RunningCompaction.nullable(),
   plan: Plan.nullable(),
   notices: z.array(Notice),
   queue: Queue,
