@@ -362,6 +362,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     // Beside the data folder, which no tool may touch.
     demoFolder: `${home}-demo`,
     changed: (workspace) => events.send({ type: 'workspace.changed', workspace }),
+    busy: () => sessions.running().map(({ published }) => published.header.workspace),
     now,
   })
   const shellIntegration = createShellIntegration(join(home, 'shell-integration'))

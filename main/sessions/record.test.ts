@@ -1,9 +1,12 @@
 /** What a session is beside its transcript, and that its items stay what they are from the first word to the last reading. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startModelServer } from '../../e2e/model-server/server.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
-import { asks, calls, hangs, says, testScene } from './test-scene.ts'
+import { asks, calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
+import { Workspaces } from './workspaces.ts'
 
 const scene = testScene(() => startModelServer())
 
@@ -123,4 +126,28 @@ test('S-59 arguments and result of a call are there in full when asked for, also
   expect(tools.map(({ state }) => state)).toEqual(['ok', 'cancelled'])
   const whole = (await again.storage.item(actor.id, tools[0]!.id))!
   expect(whole).toMatchObject({ kind: 'tool', args: { name: 'big', note: long } })
+})
+
+test('S-9 a folder with a running turn is not moved from under it, its approval mode may change at any time', async () => {
+  const bench = await scene.workbench([hangs('Half')])
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  const turnId = await bench.start(actor, 'go')
+  await window.until((view) => view.items.at(-1)?.kind === 'text')
+  const workspaces = new Workspaces({
+    storage: bench.storage,
+    demoSource: async () => bench.workspace,
+    demoFolder: join(bench.home, 'demo'),
+    changed: () => {},
+    busy: () => bench.sessions.running().map(({ published }) => published.header.workspace),
+    now: Date.now,
+  })
+  const elsewhere = join(bench.home, 'elsewhere')
+  await mkdir(elsewhere)
+  expect(await refusal(workspaces.locate(bench.workspace, elsewhere))).toBe('turn.busy')
+  expect((await bench.storage.loadSession(actor.id))!.header.workspace).toBe(bench.workspace)
+  expect(await actor.command({ type: 'settings', approvalMode: 'all' })).toMatchObject({ approvalMode: 'all' })
+  await bench.sessions.command(actor.id, { type: 'stop', turnId, reason: 'person' })
+  await window.settled(turnId)
+  expect((await workspaces.locate(bench.workspace, elsewhere)).sessionIds).toEqual([actor.id])
 })

@@ -12,6 +12,8 @@ export type WorkspacesPorts = {
   demoSource(): Promise<string>
   demoFolder: string
   changed(workspace: Workspace): void
+  /** Folders in which a turn runs. */
+  busy(): readonly string[]
   now(): number
 }
 
@@ -61,8 +63,10 @@ export class Workspaces {
     return this.ports.storage.removeWorkspace(path)
   }
 
-  /** Re-points every session of a folder that moved; resolves with their ids (S-54). */
+  /** Re-points every session of a folder that moved; resolves with their ids (S-54). Throws `turn.busy` while one runs (S-9). */
   async locate(path: string, to: string): Promise<{ workspace: Workspace; sessionIds: string[] }> {
+    if (this.ports.busy().includes(path))
+      throw new LatheError('turn.busy', 'A turn still runs in that folder.', { hint: 'Stop it first.' })
     const workspace = await this.open(to)
     const sessionIds = await this.ports.storage.moveWorkspace(path, workspace.path)
     return { workspace, sessionIds }

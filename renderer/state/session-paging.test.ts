@@ -40,6 +40,11 @@ class WholeHost {
     this.send(stored)
   }
 
+  /** Tells the stream that it has to be opened again. */
+  resync(): void {
+    this.send({ type: 'stream.resync', seq: null, at: 1, reason: 'pruned' })
+  }
+
   private client = {
     session: {
       open: async ({ around }: { around?: string }) => {
@@ -206,6 +211,25 @@ test('S-71 what is set aside elsewhere leaves the stretch a reader is in, and th
     expect(shown.items.at(-1)!.id).toBe('item-119')
     expect(shown.items.map(({ id }) => id)).toContain('item-100')
     expect(shown.itemsAfter).toBe(0)
+    session.close()
+  })
+})
+
+test('SA-7 S-37 a reader whose journal was pruned opens once more, in the same place, and is never shown nothing', async () => {
+  await within(async () => {
+    const host = new WholeHost(1_000)
+    const session = host.session('item-100')
+    await frame()
+    const before = host.asked
+    const shown: string[][] = []
+    session.store.subscribe((state) => void shown.push(shownView(state)!.items.map(({ id }) => id)))
+    host.resync()
+    await frame()
+    // The end, and the stretch around the reader.
+    expect(host.asked - before).toBe(2)
+    expect(shown.length).toBeGreaterThan(0)
+    for (const ids of shown) expect(ids).toContain('item-100')
+    expectStretch(session, host)
     session.close()
   })
 })

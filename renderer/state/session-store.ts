@@ -107,14 +107,19 @@ export function createSession(sessionId: string, host: SessionLink, around: stri
     reopen = false
     const { view, unsent } = store.getState()
     const joined = view ? joinOlder(view, fresh) : fresh
-    store.setState({ view: joined, phase: 'live', refusal: null, unsent: stillUnsent(unsent, joined), apart: null })
-    if (apart) stand(apart)
+    store.setState({
+      phase: 'live',
+      refusal: null,
+      unsent: stillUnsent(unsent, joined),
+      ...(apart ? standing(joined, apart) : { view: joined, apart: null }),
+    })
   }
 
   /** Shows the stretch around an item, apart from the end or joined to it; false where the session has no such item. */
   async function showAround(itemId: string): Promise<boolean> {
     const found = await openAround(itemId, closing.signal)
-    if (found) stand(found)
+    const { view } = store.getState()
+    if (found && view) store.setState(standing(view, found))
     return found !== null
   }
 
@@ -127,12 +132,13 @@ export function createSession(sessionId: string, host: SessionLink, around: stri
     }
   }
 
-  function stand(found: SessionView): void {
-    const { view } = store.getState()
-    if (!view || found.journalId !== view.journalId) return
+  /** `found` apart from the end, or joined to it where it reaches it. */
+  function standing(view: SessionView, found: SessionView): Pick<SessionState, 'view' | 'apart'> {
+    if (found.journalId !== view.journalId) return { view, apart: null }
     apartAt = found.header.lastSeq
-    if (found.itemsAfter > 0) store.setState({ apart: viewAt(view, asSlice(found)) })
-    else store.setState({ apart: null, view: joinOlder(found, view) })
+    return found.itemsAfter > 0
+      ? { view, apart: viewAt(view, asSlice(found)) }
+      : { view: joinOlder(found, view), apart: null }
   }
 
   /** The stretch apart after these events: its own items changed by them, everything else as at the end. */
