@@ -187,3 +187,48 @@ test('T-194 the card of an interrupted turn offers Continue, Retry and Dismiss; 
   await expect(window.entry('Earlier attempt, interrupted')).toBeVisible()
   await expect(window.entry('You: Find out')).toHaveCount(1)
 })
+
+test('K-29 a turn goes on while no window is open, and the next window has all of it', async ({ open }) => {
+  const desk = await open({ script: [streamed, { emit: [{ text: 'And on.' }] }] })
+  const { lab, window } = desk
+  await window.newSession()
+  await window.send('Count')
+  await expect(window.transcript).toContainText('word5 ')
+  await window.message.fill('and then go on')
+  await window.button('Queue').click()
+  await expect(window.page.getByRole('list', { name: 'Queued messages' })).toContainText('and then go on')
+  await window.page.close()
+  await expect.poll(() => lab.asked().length, { timeout: 30_000 }).toBe(2)
+  const next = await desk.another()
+  await next.sessions
+    .getByRole('button', { name: /Count|scripted title/ })
+    .first()
+    .click()
+  await expect(next.entry('Answer')).toHaveText([words, 'And on.'])
+})
+
+test('K-15 a window and `lathe run --session` on one session: both see one order of the same turns', async ({
+  open,
+}) => {
+  const desk = await open({ script: [{ emit: [{ text: 'From the window.' }] }, streamed] })
+  const { lab, window } = desk
+  await window.newSession()
+  await window.send('Begin')
+  await window.settled('completed')
+  const sessionId = new URL(window.page.url()).hash.replace('#session=', '')
+  const run = lab.start(['run', '--session', sessionId, '--json', 'Count'])
+  await expect(window.entry('You: Count')).toBeVisible()
+  await expect(window.entry('Answer').last()).toContainText('word5 ')
+  expect((await run.ended).code).toBe(0)
+  await expect(window.entry('Answer')).toHaveText(['From the window.', words])
+  await expect(window.entry('Turn completed')).toHaveCount(2)
+  const events = run.lines
+    .slice(1)
+    .map((line) => JSON.parse(line) as { type: string; seq: number; item?: { id: string } })
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => events[0]!.seq + at))
+  const rows = await window.transcript.evaluate((log) =>
+    [...log.querySelectorAll('article')].map((row) => row.dataset['row']),
+  )
+  const put = [...new Set(events.flatMap(({ type, item }) => (type === 'item.put' && item ? [item.id] : [])))]
+  expect(rows.filter((id) => put.includes(id!))).toEqual(put)
+})
