@@ -346,3 +346,21 @@ test('X-713 the third identical look-up of a turn does not run; another target d
   await runCalls([at('https://b.test/')], input)
   expect(runs).toBe(3)
 })
+
+test('X-321 X-707 whatever is thrown while a call is looked at refuses it: nothing runs, and nobody is asked', async () => {
+  let runs = 0
+  const { input, reports, ends } = turn([
+    {
+      name: 'broken',
+      plan: async () => {
+        throw new TypeError('broken')
+      },
+      run: async () => (runs++, { text: 'ran', isError: false }),
+    },
+  ])
+  const [result] = await runCalls([call('broken')], input)
+  expect(result).toMatchObject({ isError: true, text: expect.stringContaining('broken') })
+  expect(ends()[0]!.end).toMatchObject({ state: 'error', code: 'tool.failed' })
+  expect(reports.some((report) => report.type === 'toolReady')).toBe(false)
+  expect(runs).toBe(0)
+})

@@ -182,7 +182,8 @@ async function planOf(one: Prepared, tool: Tool, context: ToolContext) {
       'Checking this call took too long; nothing ran.',
     )
   } catch (error) {
-    return errorBody(error)
+    const body = errorBody(error)
+    return body.code === 'app.internal' ? { ...body, code: 'tool.failed' as const } : body
   }
 }
 

@@ -260,9 +260,12 @@ test('Z-58 what cannot be taken apart is one opaque command', async () => {
   ])
 })
 
-test('Z-58 a fault of the check asks, it never throws', async () => {
-  const effects = await judge('cat src/a.ts', { resolve: async () => Promise.reject(new TypeError('broken')) })
-  expect(effects).toEqual([expect.objectContaining({ kind: 'command', opaque: 'it could not be checked' })])
+test('X-321 Z-5 a check that itself breaks is a refusal, whatever it would have found', async () => {
+  const broken = judge('cat src/a.ts', { resolve: async () => Promise.reject(new TypeError('broken')) })
+  await expect(broken).rejects.toMatchObject({ code: 'tool.failed' })
+  await expect(judge('git status', { gitOnlyReads: async () => Promise.reject(new Error('broken')) })).rejects.toThrow(
+    'could not be checked',
+  )
 })
 
 describe('Z-65 commands that only read', () => {

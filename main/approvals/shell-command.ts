@@ -59,8 +59,8 @@ const devices = /^\/dev\/(null|stdin|stdout|stderr|tty|fd\/\d+)$/
 const inputDevices = /^\/dev\/(zero|random|urandom)$/
 
 /**
- * The effects of a command, in the order of its parts. Never throws: what cannot be understood is one opaque command,
- * which asks each time (Z-58).
+ * The effects of a command, in the order of its parts. What cannot be understood is one opaque command, which asks each
+ * time (Z-58). Throws `tool.failed` where a check itself broke.
  */
 export async function commandEffects(command: string, setting: CommandSetting): Promise<Effect[]> {
   if (setting.shell !== 'bash' && setting.shell !== 'sh')
@@ -70,7 +70,9 @@ export async function commandEffects(command: string, setting: CommandSetting): 
   } catch (error) {
     if (error instanceof ForkBomb)
       return [{ kind: 'forbidden', reason: 'It starts itself over and over until the machine stands still.' }]
-    return [opaqueCommand(command, error instanceof Opaque ? error.message : 'it could not be checked')]
+    if (error instanceof Opaque) return [opaqueCommand(command, error.message)]
+    // A check that breaks is a refusal (X-321, Z-5): nobody knows what it would have found.
+    throw new LatheError('tool.failed', 'This command could not be checked, so it did not run.', { cause: error })
   }
 }
 

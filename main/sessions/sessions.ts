@@ -562,6 +562,13 @@ export class Sessions {
       case 'recorded':
         this.ports.changesRecorded?.(effect.changeIds)
         break
+      case 'escalated':
+        this.ports.log('warn', 'A turn runs into the same boundary again and again', {
+          sessionId: actor.id,
+          tool: effect.tool,
+          code: effect.code,
+        })
+        break
       case 'noticesExpire':
         this.noticeClock.arm(actor.id, effect.at)
         break

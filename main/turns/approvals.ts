@@ -258,6 +258,7 @@ function refuse(decision: Decision, item: ItemOf<'tool'>, given: ErrorBody, wait
     endedAt: decision.now,
     waitedMs,
   })
+  if (escalated) decision.effect({ do: 'escalated', tool: item.name, code: error.code })
   decision.effect({ do: 'release', ticket: item.id, answer: { run: false, state: 'denied', error } })
 }
 

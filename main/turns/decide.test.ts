@@ -599,3 +599,57 @@ describe('recovery', () => {
     expect(driver.state.view.header).toMatchObject({ recovery: { status: 'resolved' }, automaticHeld: null })
   })
 })
+
+test('X-711 the third refusal of one target in a turn is told to the log, the first two are not', () => {
+  const driver = new Driver('ask')
+  driver.command({ type: 'settings', approvalMode: 'read-only' })
+  driver.running()
+  const told = [1, 2, 3].map((n) => {
+    const itemId = `read-${n}`
+    const args = { path: '/etc/hosts' }
+    driver.report({ type: 'toolProposed', itemId, callId: itemId, name: 'read_file', title: 'Read', args })
+    const effects = [{ kind: 'read' as const, path: '/etc/hosts', inside: false, secret: false }]
+    const plan = { effects, preview: { title: '', detail: '', detailKind: 'path' as const } }
+    driver.report({
+      type: 'toolReady',
+      ticket: itemId,
+      itemId,
+      tool: 'read_file',
+      title: 'Read',
+      argsHash: itemId,
+      plan,
+    })
+    return driver.effects.filter((effect) => effect.do === 'escalated')
+  })
+  expect(told).toEqual([[], [], [{ do: 'escalated', tool: 'read_file', code: 'path.outside_workspace' }]])
+})
+
+test('X-717 X-708 a call whose turn is over reports nothing more, but what it changed is still recorded', () => {
+  const driver = new Driver('all')
+  const turnId = driver.running()
+  driver.propose('tool', 'sleep 99')
+  driver.command({ type: 'stop', turnId, reason: 'person' })
+  driver.report({ type: 'drainExpired' })
+  const item = driver.item('tool')
+  expect(item.state).toBe('unknown')
+  driver.submit('next')
+  const before = driver.state
+  driver.report({ type: 'toolOutput', itemId: 'tool', add: 'late' }, turnId)
+  driver.report({ type: 'toolProgress', itemId: 'tool', progress: { message: 'late' } }, turnId)
+  expect(driver.state).toBe(before)
+  const change = {
+    id: 'change',
+    turnId,
+    path: 'a.txt',
+    kind: 'edited' as const,
+    before: null,
+    after: 'new-content',
+    added: 1,
+    removed: 0,
+    by: 'tool' as const,
+  }
+  const end = { state: 'ok' as const, summary: 'late', view: null, durationMs: 1 }
+  driver.report({ type: 'toolEnded', itemId: 'tool', end, changes: [change] }, turnId)
+  expect(driver.item('tool')).toEqual(item)
+  expect(driver.state.view.changes).toMatchObject([{ id: 'change', turnId }])
+})

@@ -105,6 +105,8 @@ export type Effect =
   /** Look for the first thing that may start now (T-46). */
   | { do: 'next' }
   | { do: 'entry' }
+  /** A call ran into the boundary for the third time in its turn (X-711). */
+  | { do: 'escalated'; tool: string; code: string }
   /** Some notice is over at `at` (T-85). */
   | { do: 'noticesExpire'; at: number }
   /** The summary that is being written is wanted no more. */

@@ -67,6 +67,7 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
       changeIds: changes.map((change) => change.id),
     },
   })
+  if (end.escalated) decision.effect({ do: 'escalated', tool: item.name, code: end.code ?? '' })
   if (end.toldEndOf !== undefined) endWasTold(decision, end.toldEndOf)
   recordChanges(decision, decision.turn.id, changes)
 }
