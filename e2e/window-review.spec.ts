@@ -123,3 +123,40 @@ test('F-907 F-908 what was kept as a whole shows in the list of files, until its
   await expect(middle).toBeHidden()
   await expect(row.getByRole('img', { name: 'Kept' })).toHaveCount(0)
 })
+
+test('F-707 a patch that the model still writes shows its files and added lines; nothing is applied, Stop drops it', async ({
+  open,
+}) => {
+  const fragment = (text: string, first = false) => ({
+    callFragment: {
+      index: 0,
+      ...(first ? { id: 'call_patch', type: 'function' } : {}),
+      function: { ...(first ? { name: 'apply_patch' } : {}), arguments: text },
+    },
+  })
+  const desk = await open({
+    script: [
+      {
+        emit: [
+          fragment('{"patch":"*** Begin Patch\\n*** Add File: src/one.ts\\n+a\\n+b\\n', true),
+          { delayMs: 400 },
+          fragment('*** Update File: index.js\\n@@\\n+c\\n+d'),
+          { delayMs: 400 },
+          fragment('\\n+e'),
+          { hang: true },
+        ],
+      },
+    ],
+  })
+  const { lab, window } = desk
+  await window.newSession()
+  await window.command('Approval mode: Allow everything')
+  await window.send('Patch it')
+  const card = window.page.getByRole('list', { name: 'Being written' })
+  await expect(card.getByRole('listitem')).toHaveText([/src\/one\.ts.*\+2/, /index\.js.*\+2/])
+  await expect(window.status).toContainText('Writing a patch of 2 files')
+  await window.button('Stop').click()
+  await window.settled('stopped')
+  await expect(card).toHaveCount(0)
+  expect((await lab.git('status', '--porcelain')).trim()).toBe('')
+})

@@ -1,7 +1,7 @@
 /** What a turn's worker tells its session, and what it is told: data only, so that the actor can decide on it purely. */
 import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
 import type { Attachment, Plan, ToolView } from '../../preload/contract/items.ts'
-import type { ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
+import type { CallInWriting, ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
 import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
 
 /** What ended a tool call, as the card shows it. */
@@ -27,6 +27,8 @@ export type Report =
   /** What the request under way showed goes; `keep` characters of the step were shown by requests before it. */
   | { type: 'discarded'; keep: number }
   | { type: 'reading'; percent: number | null }
+  /** A call that writes files, while its arguments arrive; null once they are there or gone. */
+  | { type: 'writing'; call: CallInWriting | null }
   | {
       type: 'wait'
       wait: {

@@ -15,6 +15,7 @@ import type {
 import type { RedactionStream } from '../platform/redaction.ts'
 import { nothingToReport } from '../tools/nothing-to-report.ts'
 import type { Budget } from './budget.ts'
+import { CallBeingWritten } from './call-being-written.ts'
 import { userParts, type Bodies } from './context.ts'
 import type { Conversation } from './conversation.ts'
 import { Tally } from './tally.ts'
@@ -46,6 +47,8 @@ const askAgain = 'Your last reply was empty. Give your answer to the person now.
 const goOn = 'Your reply was cut off by the output limit. Continue exactly where it ended, without repeating anything.'
 const closing =
   'You have reached the limit of steps of this turn. Without calling tools, say what is done and what is still open.'
+/** Between two reports of what a call is going to write. */
+const writingToldMs = 250
 const malformedStepsMax = 3
 const pausesMax = 5
 
@@ -242,6 +245,7 @@ async function requestOnce(
   const step = nothing()
   const { tally, signal } = what
   const show = new Shown(input, tally)
+  const writing = new Writing(input)
   tally.begin(port.now())
   const stream = input.models.stream(
     {
@@ -282,9 +286,11 @@ async function requestOnce(
         break
       }
       case 'call':
+        writing.push(event.index, event.name, event.argsDelta)
         break
       case 'callDone': {
         show.end()
+        writing.end()
         const invalid = 'invalid' in event ? `${event.invalid} Given: ${event.raw}` : undefined
         const args = 'args' in event ? event.args : {}
         step.calls.push({ callId: event.id, name: event.name, args, ...(invalid === undefined ? {} : { invalid }) })
@@ -299,6 +305,7 @@ async function requestOnce(
         step.calls = []
         step.text = ''
         show.drop()
+        writing.end()
         await port.report({ type: 'discarded', keep: tally.shown })
         break
       case 'wait':
@@ -327,6 +334,7 @@ async function requestOnce(
     }
   }
   show.end()
+  writing.end()
   tally.shown += show.chars
   tally.end(step.usage, port.now())
   if (step.error?.code === 'provider.stopped' || signal.aborted) {
@@ -407,6 +415,44 @@ class Shown {
     if (add === '' || !this.channel) return
     this.chars += add.length
     this.input.port.stream({ type: 'stream', channel: this.channel, add })
+  }
+}
+
+/** Tells a few times a second which files the call that arrives is going to write (F-707). */
+class Writing {
+  private readonly input: TurnInput
+  private index = -1
+  private call: CallBeingWritten | null = null
+  private toldAt = -Infinity
+
+  constructor(input: TurnInput) {
+    this.input = input
+  }
+
+  push(index: number, name: string, json: string): void {
+    if (index !== this.index) {
+      this.end()
+      this.index = index
+      this.call = CallBeingWritten.of(name)
+    }
+    if (!this.call) return
+    this.call.push(json)
+    const { port, redaction } = this.input
+    if (port.now() - this.toldAt < writingToldMs) return
+    const { files, ...so } = this.call.so
+    if (files.length === 0) return
+    this.toldAt = port.now()
+    const shown = files.map(({ path, added }) => ({ path: path === null ? null : redaction.text(path), added }))
+    void port.report({ type: 'writing', call: { ...so, files: shown } })
+  }
+
+  /** It has arrived, or is gone. */
+  end(): void {
+    this.index = -1
+    this.call = null
+    if (this.toldAt === -Infinity) return
+    this.toldAt = -Infinity
+    void this.input.port.report({ type: 'writing', call: null })
   }
 }
 

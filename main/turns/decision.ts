@@ -183,6 +183,7 @@ export function statusOf(turn: LiveTurn): TurnStatus | null {
   if (turn.compactingSince !== null) return { kind: 'compacting', since: turn.compactingSince }
   if (turn.wait) return turn.wait
   if (turn.reading) return { kind: 'prompt_reading', percent: turn.reading.percent }
+  if (turn.writing) return { kind: 'writing', call: turn.writing }
   const longest = turn.running[0]
   if (longest)
     return {

@@ -9,7 +9,7 @@ import { asked } from './questions.ts'
 import { settle } from './settle.ts'
 import { pendingSteers, takeSteers } from './steers.ts'
 import { endStopped } from './stop.ts'
-import { closeOpenItem, discard, stream } from './streamed-items.ts'
+import { closeOpenItem, discard, noteContent, stream } from './streamed-items.ts'
 import { emitOutput, endTool, proposeTool } from './tool-items.ts'
 import { addUsage } from '../agent/usage.ts'
 
@@ -53,6 +53,11 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       return null
     case 'reading':
       decision.changeTurn({ reading: { percent: clampPercent(report.percent) } })
+      decision.status()
+      return null
+    case 'writing':
+      if (report.call) noteContent(decision)
+      decision.changeTurn({ writing: report.call })
       decision.status()
       return null
     case 'wait':
@@ -181,6 +186,7 @@ function endStep(decision: Decision, report: Extract<Report, { type: 'stepEnded'
     requestRunning: false,
     wait: null,
     reading: null,
+    writing: null,
     servedBy: report.servedBy ?? decision.turn.servedBy,
     ...(output === null || report.streamedMs <= 0
       ? {}

@@ -5,7 +5,7 @@
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { Rule } from '../../preload/contract/items.ts'
 import { blankHeader } from '../../preload/contract/fold.ts'
-import type { ApprovalMode, SessionView, TurnStatus, Usage } from '../../preload/contract/session.ts'
+import type { CallInWriting, ApprovalMode, SessionView, TurnStatus, Usage } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { Release } from '../agent/reports.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
@@ -46,6 +46,7 @@ export type LiveTurn = {
   waitingSlot: boolean
   wait: Extract<TurnStatus, { kind: 'rate_limited' | 'retrying' }> | null
   reading: { percent: number | null } | null
+  writing: CallInWriting | null
   compactingSince: number | null
   waitedMs: number
   /** First instant since which a person is waited for; null while nobody is. */
@@ -138,6 +139,7 @@ export function newTurn(
     waitingSlot: false,
     wait: null,
     reading: null,
+    writing: null,
     compactingSince: null,
     waitedMs: 0,
     personSince: null,

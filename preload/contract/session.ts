@@ -84,6 +84,16 @@ export const Queue = z.object({
 })
 export type Queue = z.infer<typeof Queue>
 
+/** A call that writes files, while the model still writes its arguments (F-707). */
+export const CallInWriting = z.object({
+  tool: z.string().max(200),
+  /** Path null: not known yet. `added`: lines so far. */
+  files: z.array(z.object({ path: z.string().max(4_096).nullable(), added: z.number().int() })).max(50),
+  /** Files beyond those. */
+  more: z.number().int(),
+})
+export type CallInWriting = z.infer<typeof CallInWriting>
+
 export const TurnStatus = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stopping') }),
   z.object({ kind: z.literal('approval'), depth: z.number().int().positive() }),
@@ -105,6 +115,7 @@ export const TurnStatus = z.discriminatedUnion('kind', [
     code: z.string(),
   }),
   z.object({ kind: z.literal('prompt_reading'), percent: z.number().nullable() }),
+  z.object({ kind: z.literal('writing'), call: CallInWriting }),
   z.object({ kind: z.literal('tool'), itemId: Id, title: z.string(), since: Time, others: z.number().int() }),
   z.object({ kind: z.literal('working') }),
 ])

@@ -12,6 +12,7 @@ import { useSessionHandle, useView } from '../state/session-store.ts'
 import { showInspector } from '../state/window-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
 import { editMessage, goBack } from '../transcript/item-actions.ts'
+import { FilesInWriting } from '../transcript/files-in-writing.tsx'
 import { TurnStatus } from '../transcript/turn-status.tsx'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
@@ -42,6 +43,7 @@ export function Composer({ sessionId }: { sessionId: string }) {
     <section data-region="composer" aria-label="Composer" className="shrink-0 px-24 pb-16">
       <div className="mx-auto flex w-full max-w-736 flex-col gap-6">
         <PendingDecisions sessionId={sessionId} />
+        <FilesInWriting sessionId={sessionId} />
         <TurnStatus sessionId={sessionId} />
         <SessionRemarks sessionId={sessionId} />
         <ExecStrip sessionId={sessionId} />

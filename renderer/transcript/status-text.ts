@@ -48,6 +48,16 @@ export function statusText(status: TurnStatus, now: number): StatusText {
             : `Reading the conversation, ${Math.round(status.percent)} %`,
         tone: 'running',
       }
+    case 'writing': {
+      const { tool, files, more } = status.call
+      const count = files.length + more
+      const what = tool === 'apply_patch' ? 'Writing a patch' : 'Writing a file'
+      return {
+        words: count > 1 ? `${what} of ${count} files` : what,
+        ...(count === 1 && files[0]?.path ? { subject: files[0].path } : {}),
+        tone: 'running',
+      }
+    }
     case 'tool': {
       const { verb, subject } = doingParts(status.title)
       return {

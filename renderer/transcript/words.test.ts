@@ -192,3 +192,10 @@ test('figures', () => {
   expect([812, 34_200, 1_800_000].map(bytesText)).toEqual(['812 B', '34 KB', '1.8 MB'])
   expect([0.0123, 1.239].map(costText)).toEqual(['$0.0123', '$1.24'])
 })
+
+test('F-707 a patch that is being written says over how many files it goes', () => {
+  const files = [{ path: 'src/a.ts', added: 4 }]
+  const words = (tool: string, more: number) => statusText({ kind: 'writing', call: { tool, files, more } }, 0)
+  expect(words('apply_patch', 2).words).toBe('Writing a patch of 3 files')
+  expect(words('write_file', 0)).toMatchObject({ words: 'Writing a file', subject: 'src/a.ts' })
+})
