@@ -69,3 +69,8 @@ test('T-48 a reader takes no harm from a type it does not know', () => {
     items: [],
   })
 })
+
+test('T-52 a patch says what it names and nothing else: no schema puts defaults into it', () => {
+  const event = { type: 'session.changed', seq: 3, at: 1, patch: { title: 'T', titleSource: 'provisional' } }
+  expect(StoredEvent.parse(event)).toEqual(event)
+})
