@@ -143,11 +143,6 @@ export function ChangeHeader({
         />
         <ChangeLetter kind={change.kind} />
         <PathText path={change.path} className="shrink" />
-        {change.kind === 'renamed' && change.from !== undefined && (
-          <span className="min-w-0 shrink-[1000] truncate text-11 text-faint" title={shownText(change.from)}>
-            from {shownText(change.from)}
-          </span>
-        )}
         {turnLabel && <span className="shrink-0 text-11 text-faint">{turnLabel}</span>}
       </button>
       {loaded?.state === 'loading' && <Spinner size={12} className="text-muted" />}

@@ -67,12 +67,18 @@ export async function undoLastTurn(sessionId: string): Promise<boolean> {
 
 /** Brings the last turn that was taken back forward again, its files after a look at them. False where there is none. */
 export async function redoLastTurn(sessionId: string): Promise<boolean> {
-  const { store, controller } = openSession(sessionId)
+  const { store } = openSession(sessionId)
   const mark = store.getState().view?.items.findLast((item) => item.visible && item.kind === 'rewind')
   if (mark?.kind !== 'rewind') return showUndo(sessionId, true)
+  await bringBack(sessionId, mark)
+  return true
+}
+
+/** What a mark set aside comes back, and the files that went with it after a look at them (F-1011). */
+export async function bringBack(sessionId: string, mark: Pick<ItemOf<'rewind'>, 'id' | 'withFiles'>): Promise<void> {
+  const { controller } = openSession(sessionId)
   const { turns, changes } = await controller.setAside(mark.id)
   await controller.restoreSetAside(mark.id)
   const first = turns.find(({ id }) => changes.some(({ turnId, undone }) => turnId === id && undone))
   if (mark.withFiles && first) showDialog({ kind: 'undo', sessionId, turnId: first.id, redo: true, andLater: true })
-  return true
 }

@@ -8,6 +8,7 @@ import { useSessionController, useView } from '../../state/session-store.ts'
 import { ask, showSession } from '../../state/window-store.ts'
 import { Button } from '../../ui/button.tsx'
 import { counted } from '../amounts.ts'
+import { bringBack } from '../item-actions.ts'
 import { definitionOf } from '../row-registry.tsx'
 import { buildRows, type RowOf } from '../rows.ts'
 import { useSessionId } from '../transcript-context.ts'
@@ -53,7 +54,7 @@ export function RewindRow({ row: { item, restorable } }: { row: RowOf<'rewind'> 
           <Button
             size="small"
             variant="ghost"
-            onClick={() => void attempt('Could not restore them', () => controller.restoreSetAside(item.id))}
+            onClick={() => void attempt('Could not restore them', () => bringBack(sessionId, item))}
           >
             <RotateCcw {...icon} /> Restore
           </Button>
