@@ -9,6 +9,7 @@ import { StoredEvent as StoredEventSchema } from '../../preload/contract/events.
 import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
 import type { FollowUp, SessionView, Steer } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
+import { discardCompaction } from './compaction.ts'
 import { Decision } from './decision.ts'
 import type { Command, Input } from './inputs.ts'
 import { recover } from './recovery.ts'
@@ -79,7 +80,7 @@ function failToSave(world: World, acts: readonly Act[]): void {
   world.journal.length = before.journal
   world.kept = before.kept
   const again = world.batch.filter(
-    (input) => input.kind === 'report' || input.command.type === 'stop' || input.command.type === 'exec.ended',
+    (input) => input.kind === 'report' || ['stop', 'exec.ended', 'compaction.end'].includes(input.command.type),
   )
   for (const input of again) attempt(() => world.input(input), world)
 }
@@ -90,6 +91,11 @@ function kill(world: World): void {
   const view = world.journal.reduce(foldEvent, world.empty)
   expect(view).toEqual(world.state.view)
   world.state = { ...world.state, turn: null, bindings: new Map() }
+  if (view.header.compaction) {
+    const discarding = new Decision(world.state, world.environment)
+    discardCompaction(discarding)
+    world.take(discarding)
+  }
   const open = view.turns.find((turn) => turn.outcome === null)
   if (!open) return
   const decision = new Decision(world.state, world.environment)
@@ -311,7 +317,48 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   }),
 )
 
+/** A summary of older turns begins, ends, is cancelled, is waited for. */
+const compaction = fc.oneof(
+  fc.nat(5).map((n) =>
+    command(({ state, journal }) => {
+      const { items, turns } = state.view
+      const openings = items.filter((item) => turns.some((row) => row.userItemId === item.id))
+      const newest = items.findLast((item) => item.kind === 'compaction')?.pos ?? 0
+      const places = openings.flatMap(({ pos }) =>
+        pos - 1 > newest && items.some((item) => item.pos < pos) ? pos - 1 : [],
+      )
+      const place = places.at(n) ?? null
+      const through = items.findLast((item) => item.pos < (place ?? Number.MAX_SAFE_INTEGER))?.pos ?? 0
+      const reason = n % 2 === 0 ? ('after_settle' as const) : ('manual' as const)
+      return { type: 'compaction.start', jobId: `job-${journal.length}`, startedAt: 1, reason, through, place }
+    }),
+  ),
+  fc.tuple(fc.boolean(), fc.boolean()).map(([current, written]) =>
+    command(({ state }) => ({
+      type: 'compaction.end',
+      jobId: (current ? state.view.header.compaction?.jobId : undefined) ?? 'none',
+      mark: written
+        ? {
+            coversThrough: state.view.items[0]?.id ?? 'none',
+            summary: 's',
+            tokensBefore: 2,
+            tokensAfter: 1,
+            model: null,
+          }
+        : null,
+      error: null,
+      context: null,
+      usage: null,
+    })),
+  ),
+  fc.constant(
+    command(({ state }) => ({ type: 'compaction.cancel', jobId: state.view.header.compaction?.jobId ?? 'none' })),
+  ),
+  fc.constantFrom(7, 9, null).map((since) => report(() => ({ type: 'compacting', since }))),
+)
+
 const event = fc.oneof(
+  { weight: 2, arbitrary: compaction },
   { weight: 12, arbitrary: act },
   { weight: 1, arbitrary: fc.constant<Act>((world) => kill(world)) },
   {
@@ -325,7 +372,7 @@ const event = fc.oneof(
 )
 
 test(
-  'T-1 T-2 T-3 T-9 T-10 T-20 T-26 T-27 T-29 T-30 T-31 T-35 T-41 T-52 T-53 T-54 T-61 T-182 T-201 S-16 X-608 any order of commands, reports, kills and failing disks keeps the invariants',
+  'C-58 C-64 T-1 T-2 T-3 T-9 T-10 T-20 T-26 T-27 T-29 T-30 T-31 T-35 T-41 T-52 T-53 T-54 T-61 T-182 T-201 S-16 X-608 any order of commands, reports, kills and failing disks keeps the invariants',
   () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 60, size: 'max' }), (events) => {
@@ -445,6 +492,19 @@ function checkJournal({ journal, state, empty }: World): void {
     if (each.type === 'turn.status' && each.status?.kind === 'stopping') stopping = each.turnId
     if (each.type === 'turn.settled') settled.add(each.turnId)
   }
+  // One summary at a time; whatever is written is written with its end.
+  let job: string | null = null
+  for (const [at, each] of journal.entries()) {
+    if (each.type === 'compaction.started') {
+      expect(job).toBeNull()
+      job = each.jobId
+    } else if (each.type === 'compaction.ended') {
+      expect(each.jobId).toBe(job)
+      job = null
+    } else if (each.type === 'item.put' && each.item.kind === 'compaction')
+      expect(journal[at + 1]).toMatchObject({ type: 'compaction.ended', markItemId: each.item.id })
+  }
+  expect(state.view.header.compaction?.jobId ?? null).toBe(job)
   // Each end of a process starts at most one turn, and is told at most once.
   const woken = state.view.turns.flatMap((row) => row.automation?.name.match(/x\d+/g) ?? [])
   expect(new Set(woken).size).toBe(woken.length)
