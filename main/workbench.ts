@@ -181,7 +181,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   }
 
   const spoolFolder = join(home, 'tmp', 'exec')
-  const ledger = new StoredLedger(storage)
+  const ledger = new StoredLedger(storage, ({ owner, preview }, pids) => {
+    log.warn('Processes could not be ended', { owner, preview, pids })
+    // A terminal's owner is no session.
+    void sessions.command(owner, { type: 'exec.unreaped', preview, pids: pids.slice(0, 20) }).catch(() => {})
+  })
   const exec = new ExecSessions(
     execRecords({
       sessions: () => sessions,

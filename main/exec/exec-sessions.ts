@@ -261,8 +261,6 @@ export class ExecSessions {
 
   async #recordEnd(owner: string, session: ExecSession, end: ExecEnd): Promise<void> {
     const id = session.id!
-    if (session.unreaped.length > 0)
-      this.#ports.log('Processes could not be ended', { sessionId: owner, exec: id, pids: session.unreaped })
     await this.#ports.ended(owner, id, end, session.facts.owner === 'person' ? null : noticeOf(session, end))
   }
 

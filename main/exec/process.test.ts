@@ -77,6 +77,7 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     const ledger = {
       started: ({ leader, leaderStart }: ProcessIdentity) => seen.push(`started ${leader} ${leaderStart !== null}`),
       ended: ({ leader }: ProcessIdentity) => seen.push(`ended ${leader}`),
+      unreaped: () => {},
     }
     const running = await startProcess({ ...launch, file: 'cat', args: [], stdin: 'pipe', ledger })
     expect(seen).toEqual([`started ${running.pid} true`])
@@ -88,6 +89,37 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     await expect(startProcess({ ...launch, file: 'no-such-program', args: [], ledger })).rejects.toThrow('ENOENT')
     expect(seen).toHaveLength(2)
   })
+
+  test('X-208 what cannot be ended is given up after 11 s, recorded with its pid, and the caller goes on', async () => {
+    const told: string[] = []
+    const ledger = {
+      started: () => {},
+      ended: () => void told.push('ended'),
+      unreaped: (_: ProcessIdentity, pids: number[]) => void told.push(`unreaped ${pids.join()}`),
+    }
+    let printed = ''
+    const running = await startProcess({
+      ...launch,
+      file: 'sh',
+      args: ['-c', 'while :; do echo still here; sleep 0.1; done'],
+      output: (_, bytes) => void (printed += bytes.toString()),
+      ledger,
+      // A machine on which no signal arrives.
+      system: { ...processSystem, signal: () => {} },
+    })
+    await vi.waitFor(() => expect(printed).toContain('still here'))
+    const began = performance.now()
+    const end = await running.stop('stopped')
+    expect(performance.now() - began).toBeLessThan(16_000)
+    expect(end).toMatchObject({ reason: 'stopped', exitCode: null, signal: null })
+    expect(end.unreaped).toContain(running.pid)
+    expect(told).toEqual([`unreaped ${end.unreaped.join()}`])
+    // Its streams were let go: it meets a closed pipe, and nothing of it is heard any more.
+    const heard = printed.length
+    await vi.waitFor(async () => expect(await alive(running.pid)).toBe(false), { timeout: 10_000 })
+    expect(printed.length).toBe(heard)
+    expect(await running.end).toBe(end)
+  }, 40_000)
 
   test('X-217 a descendant that left the group and lost its parent is found by its environment', async () => {
     let pid = 0

@@ -8,7 +8,16 @@ import { randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { type Carrier, type Launch, openPipes, openPty, type OutputStream } from './carrier.ts'
-import { bootId, endTree, groupMayLive, livingOf, type ProcessTree, startTimeOf } from './process-tree.ts'
+import {
+  bootId,
+  endTree,
+  groupMayLive,
+  livingOf,
+  processSystem,
+  type ProcessSystem,
+  type ProcessTree,
+  startTimeOf,
+} from './process-tree.ts'
 
 export type StopReason = 'stopped' | 'timed_out' | 'shutdown'
 
@@ -27,13 +36,20 @@ export type ProcessEnd = {
 /** What tells the process apart from any other on this machine, also after a restart of the host (X-204). */
 export type ProcessIdentity = ProcessTree & { bootId: string | null }
 
-/** Keeps the rows of X-204; both calls only queue. */
-export type ProcessLedger = { started(process: ProcessIdentity): void; ended(process: ProcessIdentity): void }
+/** Keeps the rows of X-204; the calls only queue. */
+export type ProcessLedger = {
+  started(process: ProcessIdentity): void
+  ended(process: ProcessIdentity): void
+  /** In the place of `ended`, where it could not be ended: these pids live on (X-208). */
+  unreaped(process: ProcessIdentity, pids: number[]): void
+}
 
 export type ProcessStart = Launch & {
   /** Called in order of arrival over both streams (X-308). May call `pause` and `resume`. */
   output(stream: OutputStream, bytes: Buffer): void
   ledger?: ProcessLedger | undefined
+  /** Replaced in tests only. */
+  system?: ProcessSystem | undefined
 }
 
 const quietMs = 100
@@ -193,14 +209,12 @@ export class RunningProcess {
     // The carrier must be read on, or a process blocked in a write could not act on SIGTERM.
     this.#carrier.resume()
     if (this.#start.pty && process.platform === 'win32') this.#carrier.destroy()
-    const survivors = await endTree(this.#identity, { grace, hangUp: this.#start.pty !== undefined })
+    const { system = processSystem } = this.#start
+    const survivors = await endTree(this.#identity, { grace, hangUp: this.#start.pty !== undefined, system })
     await Promise.race([Promise.all([this.#exited.promise, this.#closed.promise]), limit(reapMs)])
-    const end = this.#endOf(
-      reason,
-      false,
-      survivors.map((row) => row.pid),
-    )
-    this.#release()
+    const unreaped = survivors.map((row) => row.pid)
+    this.#release(unreaped)
+    const end = this.#endOf(reason, false, unreaped)
     this.#settle(end)
     return end
   }
@@ -244,12 +258,13 @@ export class RunningProcess {
     while (!this.#stopping && (await this.#groupLives()))
   }
 
-  #release(): void {
+  #release(unreaped: number[] = []): void {
     if (this.#released) return
     this.#released = true
     this.#carrier.destroy()
     live.delete(this)
-    this.#start.ledger?.ended(this.#identity)
+    if (unreaped.length > 0) this.#start.ledger?.unreaped(this.#identity, unreaped)
+    else this.#start.ledger?.ended(this.#identity)
     this.#gone.resolve()
   }
 

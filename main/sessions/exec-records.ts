@@ -43,24 +43,33 @@ export function execRecords(ports: ExecRecordsPorts): ExecSessionsPorts {
   }
 }
 
-type Row = ProcessIdentity & { owner: string; preview: string }
+/** `unreaped`: pids that lived on when it was ended. */
+type Row = ProcessIdentity & { owner: string; preview: string; unreaped?: number[] }
 
 const ledgerName = 'exec.ledger'
 
 /** Processes that run, by what tells each apart from any other (X-204): what is left here by a crash is ended at start. */
 export class StoredLedger {
   readonly #storage: Pick<Storage, 'value' | 'setValue'>
+  readonly #unreaped: (row: Row, pids: number[]) => void
   readonly #rows = new Map<number, Row>()
   #writing = false
 
-  constructor(storage: Pick<Storage, 'value' | 'setValue'>) {
+  /** `unreaped` is told of processes that could not be ended; their rows stay, so that the next start tries again. */
+  constructor(storage: Pick<Storage, 'value' | 'setValue'>, unreaped: (row: Row, pids: number[]) => void) {
     this.#storage = storage
+    this.#unreaped = unreaped
   }
 
   of(owner: string, preview: string): ProcessLedger {
     return {
       started: (identity) => this.#change(() => this.#rows.set(identity.leader, { ...identity, owner, preview })),
       ended: (identity) => this.#change(() => this.#rows.delete(identity.leader)),
+      unreaped: (identity, pids) => {
+        const row = { ...identity, owner, preview, unreaped: pids }
+        this.#change(() => this.#rows.set(identity.leader, row))
+        this.#unreaped(row, pids)
+      },
     }
   }
 

@@ -11,7 +11,7 @@ import { deliveredReply } from './automatic.ts'
 import { markUndone, recordFound, reviewChange } from './changes.ts'
 import { cancelCompaction, endCompaction, startCompaction } from './compaction.ts'
 import { Decision } from './decision.ts'
-import { execAnswered, execAsks, execChanged, execEnded, execStarted } from './exec-sessions.ts'
+import { execAnswered, execAsks, execChanged, execEnded, execStarted, execUnreaped } from './exec-sessions.ts'
 import type { Command, Input } from './inputs.ts'
 import { commandPrinted, endCommand, noteCommand, startCommand } from './own-commands.ts'
 import { expireNotices } from './notices.ts'
@@ -188,6 +188,8 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return execAnswered(decision, command)
     case 'exec.ended':
       return execEnded(decision, command)
+    case 'exec.unreaped':
+      return execUnreaped(decision, command)
   }
 }
 

@@ -149,6 +149,15 @@ test('X-215 what a crash left on record is lost: named once to the person, told 
   expect(decision.state.view.items.at(-1)).toMatchObject({ kind: 'notice', text: expect.stringContaining('x2 (htop)') })
 })
 
+test('X-208 what could not be ended is named to the person in a warning', () => {
+  const driver = new Driver('all')
+  driver.running()
+  driver.command({ type: 'exec.unreaped', preview: 'npm run dev', pids: [17, 4_711] })
+  expect(notices(driver)).toMatchObject([
+    { level: 'warning', text: expect.stringContaining('Processes 17, 4711 could not be ended (npm run dev)') },
+  ])
+})
+
 test('T-48 T-201 exec.changed folds to what was decided', () => {
   const driver = new Driver('all')
   const before = driver.state.view

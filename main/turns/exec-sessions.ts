@@ -105,6 +105,13 @@ export function execEnded(decision: Decision, command: Of<'exec.ended'>): { ok: 
   return { ok: true }
 }
 
+/** The person is told of what lives on although it was ended: only they can still do something about it (X-208). */
+export function execUnreaped(decision: Decision, { preview, pids }: Of<'exec.unreaped'>): { ok: true } {
+  const which = `${pids.length === 1 ? 'Process' : 'Processes'} ${pids.join(', ')}`
+  decision.notice('warning', `${which} could not be ended (${preview}). The next start of Lathe tries again.`)
+  return { ok: true }
+}
+
 /** Nothing of an earlier host runs any more (X-215); the agent is told of each it knew by id (X-602). */
 export function endLostExecSessions(decision: Decision): void {
   const lost = recordOf(decision).sessions.filter((one) => one.state !== 'ended')

@@ -147,5 +147,7 @@ export type Command =
   | { type: 'exec.answered'; id: string }
   /** `notice` where the agent is to be told of the end (X-602). */
   | { type: 'exec.ended'; id: string; end: ExecEnd; notice: { text: string; prompt: string } | null }
+  /** What was started for the session could not be ended (X-208). */
+  | { type: 'exec.unreaped'; preview: string; pids: number[] }
 
 export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; report: Report }
