@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text as textOf } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { afterAll, expect, test, vi } from 'vitest'
 import { OutputCapture } from './capture.ts'
@@ -42,7 +43,7 @@ test('Z-103 everything kept has gone through the redactor, its held back end inc
   capture.push('stdout', Buffer.from('a secret'))
   const output = capture.finish()
   const expected = 'a [redacted:X][end][end]'
-  expect([output.reduced.head, (await output.full()).toString(), live.join('')]).toEqual([expected, expected, expected])
+  expect([output.reduced.head, await textOf(output.full()), live.join('')]).toEqual([expected, expected, expected])
 })
 
 test('X-502 the spool keeps the first and the last, whole characters, and says how much it left out', async () => {
@@ -57,9 +58,11 @@ test('X-502 the spool keeps the first and the last, whole characters, and says h
           headBytes: 70_000,
           tailBytes: 50_000,
         })
-        const all = Buffer.from(texts.join('').repeat(repeat * 40))
-        for (let at = 0; at < all.length; at += 7_001) spool.push(all.subarray(at, at + 7_001))
-        const kept = (await spool.read()).toString()
+        const printed = texts.join('').repeat(repeat * 40)
+        const all = Buffer.from(printed)
+        const characters = [...printed]
+        for (let at = 0; at < characters.length; at += 7_001) spool.push(characters.slice(at, at + 7_001).join(''))
+        const kept = await textOf(spool.whole())
         await spool.discard()
         if (all.length <= 120_000) return kept === all.toString()
         const [head, tail] = kept.split(/\n\[\.\.\. [\d,]+ bytes were not kept \.\.\.\]\n/)
@@ -79,17 +82,42 @@ test('X-502 the spool keeps the first and the last, whole characters, and says h
 test('X-504 the process is held back by a slow disk only, and let go when the disk fails', async () => {
   const pressures: boolean[] = []
   const spool = new Spool({ path: join(folder, 'pressed'), pressure: (high) => pressures.push(high) })
-  for (let at = 0; at < 6; at += 1) spool.push(Buffer.alloc(1024 * 1024))
+  for (let at = 0; at < 6; at += 1) spool.push('x'.repeat(1024 * 1024))
   expect(pressures).toEqual([true])
   await vi.waitFor(() => expect(pressures).toEqual([true, false]))
   expect((await stat(join(folder, 'pressed'))).mode & 0o777).toBe(0o600)
   await spool.discard()
 
   const broken = new Spool({ path: '/dev/null/no', pressure: (high) => pressures.push(high) })
-  for (let at = 0; at < 6; at += 1) broken.push(Buffer.alloc(1024 * 1024))
+  for (let at = 0; at < 6; at += 1) broken.push('x'.repeat(1024 * 1024))
   await vi.waitFor(() => expect(pressures).toEqual([true, false, true, false]))
   expect(broken.failed).toBe(true)
   await broken.discard()
+})
+
+test('X-510 of a long flood a card is sent, and the journal keeps, a little and the end', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const sent: string[] = []
+  const capture = new OutputCapture({ folder, live: (part) => sent.push(part) })
+  const line = `${'x'.repeat(1_023)}\n`
+  // A minute at 8 MB a second, then a minute of one line in a second.
+  for (let at = 0; at < 60_000 / 16; at += 1) {
+    capture.push('stdout', Buffer.from(line.repeat(128)))
+    vi.advanceTimersByTime(16)
+  }
+  const flood = sent.join('').length
+  expect(flood).toBeGreaterThan(1024 * 1024)
+  expect(flood).toBeLessThan(1.5 * 1024 * 1024)
+  for (let at = 0; at < 60; at += 1) {
+    capture.push('stdout', Buffer.from(`quiet ${at}\n`))
+    vi.advanceTimersByTime(1_000)
+  }
+  expect(sent.join('').slice(flood)).toContain('quiet 30\nquiet 31\n')
+  capture.push('stdout', Buffer.from('the end'))
+  vi.useRealTimers()
+  const output = capture.finish()
+  expect(sent.at(-1)).toMatch(/the end$/)
+  await output.release()
 })
 
 test('X-510 live output is joined, and bounded whatever is printed', async () => {

@@ -33,8 +33,8 @@ export type CapturedOutput = {
   binary: boolean
   /** The disk refused; the full output is not kept (X-504). */
   incomplete: boolean
-  /** The full output up to 64 MiB, escape sequences included. */
-  full(): Promise<Buffer>
+  /** The full output in pieces, up to 64 MiB, escape sequences included. */
+  full(): AsyncIterable<Buffer>
   release(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export class OutputCapture {
       kept: new HeadTail(8_192, 24_576),
     })
     this.#channels = { stdout: channel(), stderr: channel() }
-    this.#live = options.live && new LiveOutput(options.live)
+    this.#live = options.live && new LiveOutput(options.live, { isJournaled: true })
     this.#spool = new Spool({
       path: join(options.folder, `${randomUUID()}.out`),
       pressure: (high) => this.#pressure(high),
@@ -96,7 +96,7 @@ export class OutputCapture {
     if (secret !== '') this.#secrets.add(secret)
   }
 
-  /** After `finish` output is taken and forgotten: a background process that still prints must not be blocked. */
+  /** `bytes` are read before it returns. After `finish` output is taken and forgotten: a background process that still prints must not be blocked. */
   push(stream: OutputStream, bytes: Buffer): void {
     if (this.#finished) return
     this.#bytes += bytes.length
@@ -112,7 +112,7 @@ export class OutputCapture {
     for (const secret of this.#secrets) text = text.replaceAll(secret, '[hidden]')
     if (text === '') return
     if (this.#start.length < binarySample) this.#start += text.slice(0, binarySample)
-    this.#spool.push(Buffer.from(text))
+    this.#spool.push(text)
     this.#channels[stream].kept.push(text)
     this.#live?.push(stream, text)
     this.#text.write(text)
@@ -177,9 +177,9 @@ export class OutputCapture {
     return text.replace(/^\ufffd+/, '')
   }
 
-  /** The full output so far, up to 64 MiB, escape sequences included. */
-  full(): Promise<Buffer> {
-    return this.#spool.read()
+  /** The full output so far in pieces, up to 64 MiB, escape sequences included. */
+  full(): AsyncIterable<Buffer> {
+    return this.#spool.whole()
   }
 
   release(): Promise<void> {
@@ -216,7 +216,7 @@ export class OutputCapture {
       get incomplete() {
         return spool.failed
       },
-      full: () => spool.read(),
+      full: () => spool.whole(),
       release: () => spool.discard(),
     }
   }

@@ -46,7 +46,8 @@ export type Carrier = {
 
 /** Rejects with the system's own error where the program cannot be started. */
 export async function openPipes(launch: Launch, events: CarrierEvents): Promise<Carrier> {
-  const pipes = launch.outputByName ? await openKernelPipes() : null
+  const streams = ['stdout', 'stderr'] as const
+  const pipes = launch.outputByName ? await openKernelPipes((at, bytes) => events.data(streams[at], bytes)) : null
   const child = spawn(launch.file, launch.args, {
     cwd: launch.cwd,
     env: launch.env,
@@ -60,7 +61,8 @@ export async function openPipes(launch: Launch, events: CarrierEvents): Promise<
   const outputs = [pipes?.[0].reader ?? child.stdout!, pipes?.[1].reader ?? child.stderr!] as const
   let open = outputs.length
   outputs.forEach((output, at) => {
-    output.on('data', (bytes: Buffer) => events.data(at === 0 ? 'stdout' : 'stderr', bytes))
+    if (pipes) output.resume()
+    else output.on('data', (bytes: Buffer) => events.data(streams[at]!, bytes))
     output.on('close', () => (open -= 1) === 0 && events.closed())
     // A reset while reading or an EPIPE while writing says no more than the exit that follows it.
     output.on('error', () => {})

@@ -43,7 +43,7 @@ export type ExecPorts = {
   asks(id: string, prompt: string): void
   answered(id: string): void
   /** Stores what no reply could show; answers its hash, or undefined where the disk refuses. */
-  keep(output: Buffer): Promise<string | undefined>
+  keep(output: AsyncIterable<Uint8Array>): Promise<string | undefined>
   ended(session: ExecSession, end: ExecEnd): Promise<void>
 }
 
@@ -211,9 +211,7 @@ export class ExecSession {
     await this.#telling?.catch(() => {})
     const unshown = this.wasCut || (this.capture.hasUnread && this.capture.bytes > noticeChars)
     const outputRef =
-      this.id !== null && unshown && !this.capture.incomplete
-        ? await this.capture.full().then((output) => this.#ports.keep(output))
-        : undefined
+      this.id !== null && unshown && !this.capture.incomplete ? await this.#ports.keep(this.capture.full()) : undefined
     const reason = end.reason === 'exited' ? 'exited' : (this.#stopReason ?? end.reason)
     this.end = {
       at: Date.now(),

@@ -28,7 +28,7 @@ export type ExecSessionsPorts = {
   ended(owner: string, id: string, end: ExecEnd, notice: { text: string; prompt: string } | null): Promise<void>
   /** Those the session has on record, also of an earlier host. */
   recorded(owner: string): Promise<readonly ExecRow[]>
-  keep(output: Buffer): Promise<string>
+  keep(output: AsyncIterable<Uint8Array>): Promise<string>
   log(message: string, fields: Record<string, unknown>): void
 }
 
@@ -236,7 +236,7 @@ export class ExecSessions {
   /** All output so far, reduced, of one that runs or is kept (X-509); null where there is none. */
   async output(owner: string, id: string): Promise<Buffer | null> {
     for (const session of this.#sessions.get(owner) ?? [])
-      if (session.id === id) return reduceBytes(await session.capture.full())
+      if (session.id === id) return reduceBytes(session.capture.full())
     return null
   }
 
@@ -320,15 +320,19 @@ export function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`
 }
 
-/** As `reduceText`, in pieces, so that much output does not hold the loop. */
-export async function reduceBytes(bytes: Uint8Array): Promise<Buffer> {
+/** As `reduceText`, piece by piece, so that much output does not hold the loop. */
+export async function reduceBytes(output: Uint8Array | AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Buffer[] = []
   const text = new TerminalText((part) => parts.push(Buffer.from(part)))
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  for (let at = 0; at < bytes.length; at += 256 * 1024) {
-    text.write(decoder.decode(bytes.subarray(at, at + 256 * 1024), { stream: true }))
+  for await (const piece of output instanceof Uint8Array ? slicesOf(output) : output) {
+    text.write(decoder.decode(piece, { stream: true }))
     await new Promise((resolve) => setImmediate(resolve))
   }
   text.end()
   return Buffer.concat(parts)
+}
+
+function* slicesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 256 * 1024) yield bytes.subarray(at, at + 256 * 1024)
 }

@@ -22,15 +22,23 @@ export type KernelPipe = {
 const openFile = promisify(open)
 const run = promisify(execFile)
 
-/** Pipes for standard output and standard error; null where they cannot be had, and socket pairs must do. */
-export async function openKernelPipes(): Promise<[KernelPipe, KernelPipe] | null> {
+/** One read; a pipe of the kernel's holds no more. */
+const readBytes = 64 * 1024
+
+/**
+ * Pipes for standard output and standard error; null where they cannot be had, and socket pairs must do. `data` hears what
+ * arrives, in a buffer that is filled anew afterwards: a flood of output makes no flood of garbage.
+ */
+export async function openKernelPipes(
+  data: (at: 0 | 1, bytes: Buffer) => void,
+): Promise<[KernelPipe, KernelPipe] | null> {
   if (process.platform !== 'linux') return null
   const folder = await mkdtemp(join(tmpdir(), 'lathe-pipe-')).catch(() => null)
   if (folder === null) return null
   const [output, error] = [join(folder, '1'), join(folder, '2')]
   try {
     await run('mkfifo', ['-m', '600', output, error], { timeout: 2_000, env: { PATH: '/bin:/usr/bin' } })
-    return [await openBothEnds(output), await openBothEnds(error)]
+    return [await openBothEnds(output, (bytes) => data(0, bytes)), await openBothEnds(error, (bytes) => data(1, bytes))]
   } catch {
     return null
   } finally {
@@ -39,9 +47,12 @@ export async function openKernelPipes(): Promise<[KernelPipe, KernelPipe] | null
   }
 }
 
-async function openBothEnds(path: string): Promise<KernelPipe> {
+async function openBothEnds(path: string, data: (bytes: Buffer) => void): Promise<KernelPipe> {
+  const buffer = Buffer.allocUnsafeSlow(readBytes)
+  const onread = { buffer, callback: (length: number) => (data(buffer.subarray(0, length)), true) }
   // The reader first and without waiting for a writer; then the writer finds it there and does not wait either.
-  const reader = new Socket({ fd: await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK), writable: false })
+  const fd = await openFile(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const reader = new Socket({ fd, writable: false, onread })
   const writeEnd = await openFile(path, constants.O_WRONLY)
   return { reader, writeEnd, closeWriteEnd: () => close(writeEnd) }
 }

@@ -1,13 +1,22 @@
 /**
- * Output on its way to a card that shows it live: joined over 16 ms, and never more than 256 Ki characters in a second,
- * whatever the program prints. What is passed over is said; the full output is kept elsewhere.
+ * Output on its way to somebody who watches: joined over 16 ms, and never more than 256 Ki characters in a second, whatever
+ * the program prints. What goes to a card is journaled too, so there it is less the more there was: all of the first
+ * 64 Ki characters, then the last 16 Ki every 250 ms, behind a megabyte the last 2 Ki every second (X-510). What is passed
+ * over is said; the full output is kept elsewhere.
  */
 import type { OutputStream } from './carrier.ts'
 
 const intervalMs = 16
-const charactersPerSecond = 256 * 1024
-/** What may wait, and go out at once after a pause. */
-const burst = charactersPerSecond / 8
+
+/** Characters that may wait, and go out at once after a pause; the next go out when as many could be sent at this rate. */
+type Pace = { burst: number; perSecond: number }
+
+const watching: Pace = { burst: 32 * 1024, perSecond: 256 * 1024 }
+const journaled: [until: number, pace: Pace][] = [
+  [64 * 1024, watching],
+  [1024 * 1024, { burst: 16 * 1024, perSecond: 64 * 1024 }],
+  [Infinity, { burst: 2 * 1024, perSecond: 2 * 1024 }],
+]
 /** Streams that alternate faster than anybody reads lose their exact interleaving, not text. */
 const maxPieces = 32
 
@@ -16,12 +25,20 @@ export class LiveOutput {
   #waiting: { stream: OutputStream; text: string }[] = []
   #size = 0
   #skipped = 0
-  #credit = burst
+  #sent = 0
+  #credit: number
   #creditAt = performance.now()
   #timer: NodeJS.Timeout | null = null
+  readonly #isJournaled: boolean
 
-  constructor(send: (text: string, stream: OutputStream) => void) {
+  constructor(send: (text: string, stream: OutputStream) => void, { isJournaled = false } = {}) {
     this.#send = send
+    this.#isJournaled = isJournaled
+    this.#credit = this.#pace.burst
+  }
+
+  get #pace(): Pace {
+    return this.#isJournaled ? journaled.find(([until]) => this.#sent < until)![1] : watching
   }
 
   push(stream: OutputStream, text: string): void {
@@ -36,12 +53,13 @@ export class LiveOutput {
     if (joined) joined.text += text
     else this.#waiting.push({ stream, text })
     this.#size += text.length
-    if (this.#size > burst) this.#passOver()
+    if (this.#size > this.#pace.burst) this.#passOver()
     this.#timer ??= setTimeout(() => this.#flush(), intervalMs)
   }
 
   /** Oldest first, so that what is shown is what is new. */
   #passOver(): void {
+    const { burst } = this.#pace
     while (this.#size > burst) {
       const first = this.#waiting[0]!
       const cut = Math.min(this.#size - burst, first.text.length)
@@ -55,12 +73,13 @@ export class LiveOutput {
   #flush(): void {
     this.#timer = null
     const now = performance.now()
-    this.#credit = Math.min(burst, this.#credit + ((now - this.#creditAt) / 1_000) * charactersPerSecond)
+    const { burst, perSecond } = this.#pace
+    this.#credit = Math.min(burst, this.#credit + ((now - this.#creditAt) / 1_000) * perSecond)
     this.#creditAt = now
     if (this.#size > this.#credit) {
       this.#timer = setTimeout(
         () => this.#flush(),
-        Math.max(intervalMs, ((this.#size - this.#credit) / charactersPerSecond) * 1_000),
+        Math.max(intervalMs, ((this.#size - this.#credit) / perSecond) * 1_000),
       )
       return
     }
@@ -71,6 +90,7 @@ export class LiveOutput {
     const pieces = this.#waiting
     const skipped = this.#skipped
     this.#credit -= this.#size
+    this.#sent += this.#size
     this.#waiting = []
     this.#size = 0
     this.#skipped = 0

@@ -45,7 +45,10 @@ export type ProcessLedger = {
 }
 
 export type ProcessStart = Launch & {
-  /** Called in order of arrival over both streams (X-308). May call `pause` and `resume`. */
+  /**
+   * Called in order of arrival over both streams (X-308). `bytes` are filled anew afterwards: what is to be kept of them is
+   * copied. May call `pause` and `resume`.
+   */
   output(stream: OutputStream, bytes: Buffer): void
   ledger?: ProcessLedger | undefined
   /** Replaced in tests only. */

@@ -8,7 +8,8 @@ import { dirname } from 'node:path'
 const memoryBytes = 64 * 1024
 const pauseBytes = 4 * 1024 * 1024
 const resumeBytes = 1024 * 1024
-const writeBytes = 1024 * 1024
+const writeBytes = 256 * 1024
+const sparesMax = 4
 
 export type SpoolOptions = {
   /** Where the file goes once it is needed. */
@@ -19,14 +20,21 @@ export type SpoolOptions = {
   tailBytes?: number
 }
 
+/** What waits in a buffer: from the first byte that is not written to the last that was pushed. */
+type Filled = { buffer: Buffer; from: number; to: number }
+
+const encoder = new TextEncoder()
+
 export class Spool {
   readonly #options: SpoolOptions
   readonly #headBytes: number
   readonly #tailBytes: number
-  #queue: Buffer[] = []
+  /** Waiting to be written, the last one being filled. */
+  #queue: Filled[] = []
+  /** Written, to be filled again: a flood of output makes no flood of garbage. */
+  #spare: Buffer[] = []
   #queued = 0
   #written = 0
-  #batch: Buffer | null = null
   #file: FileHandle | null = null
   #writing: Promise<void> | null = null
   #paused = false
@@ -43,13 +51,31 @@ export class Spool {
     return this.#failed
   }
 
-  push(bytes: Buffer): void {
-    if (this.#failed || bytes.length === 0) return
-    this.#queue.push(bytes)
-    this.#queued += bytes.length
+  push(text: string): void {
+    if (this.#failed || text === '') return
+    for (let rest = text; rest !== '';) {
+      const filling = this.#filling()
+      const { read, written } = encoder.encodeInto(rest, filling.buffer.subarray(filling.to))
+      filling.to += written
+      this.#queued += written
+      rest = rest.slice(read)
+      // What is left of it may be too little for the next character.
+      if (rest !== '') this.#queue.push(this.#empty())
+    }
     if (this.#file === null && this.#queued <= memoryBytes) return
     if (this.#queued > pauseBytes && !this.#paused) this.#press(true)
     this.#writing ??= this.#write().finally(() => (this.#writing = null))
+  }
+
+  #filling(): Filled {
+    if (this.#queue.length === 0) this.#queue.push(this.#empty())
+    return this.#queue.at(-1)!
+  }
+
+  /** The first one is small, since most output is. */
+  #empty(): Filled {
+    const size = this.#file === null && this.#queue.length === 0 ? memoryBytes : writeBytes
+    return { buffer: this.#spare.pop() ?? Buffer.allocUnsafeSlow(size), from: 0, to: 0 }
   }
 
   #press(high: boolean): void {
@@ -60,13 +86,17 @@ export class Spool {
   async #write(): Promise<void> {
     try {
       this.#file ??= await this.#open()
-      while (this.#queued > 0) {
-        await this.#place(this.#take())
+      for (let first = this.#queue[0]; first && first.from < first.to; first = this.#queue[0]) {
+        // More may be pushed into it meanwhile.
+        while (first.from < first.to) await this.#place(first)
+        this.#queue.shift()
+        if (first.buffer.length === writeBytes && this.#spare.length < sparesMax) this.#spare.push(first.buffer)
         if (this.#paused && this.#queued < resumeBytes) this.#press(false)
       }
     } catch {
       this.#failed = true
       this.#queue = []
+      this.#spare = []
       this.#queued = 0
       if (this.#paused) this.#press(false)
     }
@@ -77,37 +107,17 @@ export class Spool {
     return open(this.#options.path, 'wx+', 0o600)
   }
 
-  /** Fills the one buffer that all writes go through, so that a flood of output makes no flood of garbage. */
-  #take(): Buffer {
-    this.#batch ??= Buffer.allocUnsafeSlow(writeBytes)
-    let length = 0
-    let count = 0
-    for (const bytes of this.#queue) {
-      const copied = bytes.copy(this.#batch, length)
-      length += copied
-      if (copied < bytes.length) {
-        this.#queue[count] = bytes.subarray(copied)
-        break
-      }
-      count += 1
-    }
-    this.#queue.splice(0, count)
+  /** Writes on: the head once; behind it a ring of the tail. */
+  async #place(waiting: Filled): Promise<void> {
+    const inHead = this.#written < this.#headBytes
+    const ringAt = (this.#written - this.#headBytes) % this.#tailBytes
+    const room = inHead ? this.#headBytes - this.#written : this.#tailBytes - ringAt
+    const length = Math.min(room, waiting.to - waiting.from)
+    const position = inHead ? this.#written : this.#headBytes + ringAt
+    await this.#file!.write(waiting.buffer, waiting.from, length, position)
+    waiting.from += length
+    this.#written += length
     this.#queued -= length
-    return this.#batch.subarray(0, length)
-  }
-
-  /** The head once; behind it a ring of the tail. */
-  async #place(batch: Buffer): Promise<void> {
-    let rest = batch
-    while (rest.length > 0) {
-      const inHead = this.#written < this.#headBytes
-      const ringAt = (this.#written - this.#headBytes) % this.#tailBytes
-      const room = inHead ? this.#headBytes - this.#written : this.#tailBytes - ringAt
-      const part = rest.subarray(0, room)
-      await this.#file!.write(part, 0, part.length, inHead ? this.#written : this.#headBytes + ringAt)
-      this.#written += part.length
-      rest = rest.subarray(part.length)
-    }
   }
 
   /** Bytes pushed so far, kept or not. */
@@ -123,7 +133,7 @@ export class Spool {
     for (let at = from; at < to;) {
       if (at >= this.#written) {
         // Not on disk yet: the queue holds it, unless the disk refused.
-        const waiting = Buffer.concat(this.#queue)
+        const waiting = this.#waiting()
         const start = this.#written
         if (at < start + waiting.length) yield waiting.subarray(at - start, to - start)
         return
@@ -145,31 +155,55 @@ export class Spool {
     return { at: from, position: this.#headBytes + ringAt, room: this.#tailBytes - ringAt }
   }
 
-  /** Everything that is kept, in order, with a line where something was left out; of a process that still prints, up to now. */
-  async read(): Promise<Buffer> {
-    await this.#writing
-    if (this.#file === null) return Buffer.concat(this.#queue)
-    const capacity = this.#headBytes + this.#tailBytes
-    const written = this.#written
-    if (written <= capacity) return Buffer.concat([await this.#readAt(0, written), ...this.#queue])
-    // Read into one buffer in order: of 64 MiB nothing is copied on the main loop.
-    const mark = Buffer.from(`\n[... ${(written - capacity).toLocaleString('en-US')} bytes were not kept ...]\n`)
-    const oldest = this.#headBytes + ((written - this.#headBytes) % this.#tailBytes)
-    const whole = Buffer.allocUnsafeSlow(capacity + mark.length)
-    const head = wholeEnd(await this.#readAt(0, this.#headBytes, whole)).length
-    mark.copy(whole, head)
-    const at = head + mark.length
-    const older = await this.#readAt(oldest, capacity - oldest, whole.subarray(at))
-    const newer = await this.#readAt(this.#headBytes, oldest - this.#headBytes, whole.subarray(at + older.length))
-    const cut = wholeStart(whole.subarray(at, at + older.length + newer.length))
-    // At most three bytes are too many in front of the tail.
-    const extra = older.length + newer.length - cut.length
-    if (extra > 0) whole.copyWithin(extra, 0, at)
-    return whole.subarray(extra, at + older.length + newer.length)
+  /** A copy of what is not written yet. */
+  #waiting(): Buffer {
+    return Buffer.concat(this.#queue.map(({ buffer, from, to }) => buffer.subarray(from, to)))
   }
 
-  async #readAt(position: number, length: number, into?: Buffer): Promise<Buffer> {
-    const bytes = into?.subarray(0, length) ?? Buffer.allocUnsafe(length)
+  /**
+   * Everything that is kept, in order and in pieces, with a line where something was left out; of a process that still
+   * prints, up to now. A piece is good until the next is asked for.
+   */
+  async *whole(): AsyncGenerator<Buffer, void, void> {
+    await this.#writing
+    const [written, waiting] = [this.#written, this.#waiting()]
+    const capacity = this.#headBytes + this.#tailBytes
+    if (written <= capacity) {
+      yield* this.#read(0, written)
+      if (waiting.length > 0) yield waiting
+      return
+    }
+    let left = this.#headBytes
+    for await (const piece of this.#read(0, this.#headBytes)) {
+      left -= piece.length
+      yield left === 0 ? wholeEnd(piece) : piece
+    }
+    yield Buffer.from(`\n[... ${(written - capacity).toLocaleString('en-US')} bytes were not kept ...]\n`)
+    const oldest = this.#headBytes + ((written - this.#headBytes) % this.#tailBytes)
+    let isFirst = true
+    for (const [from, to] of [
+      [oldest, capacity],
+      [this.#headBytes, oldest],
+    ] as const) {
+      for await (const piece of this.#read(from, to)) {
+        yield isFirst ? wholeStart(piece) : piece
+        isFirst = false
+      }
+    }
+    if (waiting.length > 0) yield waiting
+  }
+
+  /** The file from one place to another, each piece in the same buffer. */
+  async *#read(from: number, to: number): AsyncGenerator<Buffer, void, void> {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(writeBytes, to - from))
+    for (let at = from; at < to; at += buffer.length) {
+      const piece = await this.#readAt(at, Math.min(buffer.length, to - at), buffer)
+      if (piece.length > 0) yield piece
+    }
+  }
+
+  async #readAt(position: number, length: number, into = Buffer.allocUnsafeSlow(length)): Promise<Buffer> {
+    const bytes = into.subarray(0, length)
     let read = 0
     while (read < length) {
       const { bytesRead } = await this.#file!.read(bytes, read, length - read, position + read)
@@ -183,6 +217,7 @@ export class Spool {
   async discard(): Promise<void> {
     await this.#writing
     this.#queue = []
+    this.#spare = []
     this.#queued = 0
     await this.#file?.close()
     if (this.#file) await rm(this.#options.path, { force: true })

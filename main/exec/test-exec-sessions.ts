@@ -14,7 +14,8 @@ export type TestExec = {
   /** What was told of ends, by owner. */
   notices: { owner: string; id: string; end: ExecEnd; prompt: string | null }[]
   prompts: string[]
-  kept: Buffer[]
+  /** Bytes of each output that was stored. */
+  kept: number[]
   shell(
     command: string,
     more?: { owner?: string; tty?: boolean; timeoutMs?: number | null; by?: 'agent' | 'person'; shown?: string },
@@ -29,7 +30,7 @@ export async function testExec(): Promise<TestExec> {
   const rows = new Map<string, ExecRow[]>()
   const notices: TestExec['notices'] = []
   const prompts: string[] = []
-  const kept: Buffer[] = []
+  const kept: number[] = []
   const sessions = new ExecSessions({
     spoolFolder: folder,
     redactor: () => ({ push: (text) => text, end: () => '' }),
@@ -51,7 +52,9 @@ export async function testExec(): Promise<TestExec> {
     },
     recorded: async (owner) => rows.get(owner) ?? [],
     async keep(output) {
-      kept.push(output)
+      let bytes = 0
+      for await (const piece of output) bytes += piece.length
+      kept.push(bytes)
       return 'f'.repeat(64)
     },
     log: () => {},

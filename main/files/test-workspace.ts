@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import type { FileChange } from './change.ts'
@@ -39,7 +40,8 @@ export class TestIntents implements IntentRecords {
 export class TestBlobs implements Blobs {
   readonly bodies = new Map<string, Uint8Array>()
 
-  async put(bytes: Uint8Array | string): Promise<string> {
+  async put(body: Parameters<Blobs['put']>[0]): Promise<string> {
+    const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : await buffer(body)
     const hash = createHash('sha256').update(bytes).digest('hex')
     this.bodies.set(hash, Buffer.from(bytes))
     return hash

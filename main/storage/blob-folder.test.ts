@@ -59,6 +59,24 @@ test('S-117 a missing body says so, and only hashes are taken', async () => {
     await expect(blobs.get(odd)).rejects.toMatchObject({ code: 'request.invalid' })
 })
 
+test('S-23 what comes in pieces is stored as one body, and nothing of it where its source fails', async () => {
+  const blobs = openBlobFolder(home)
+  const pieces = Array.from({ length: 40 }, (_, at) => Buffer.alloc(100_000, at))
+  async function* given(failsAt = Infinity) {
+    for (const [at, piece] of pieces.entries()) {
+      if (at === failsAt) throw new Error('the source broke')
+      yield piece
+    }
+  }
+  const hash = await blobs.put(given())
+  expect(hash).toBe(await blobs.put(Buffer.concat(pieces)))
+  expect(await blobs.put(given())).toBe(hash)
+  expect(await blobs.get(hash)).toEqual(Buffer.concat(pieces))
+  await expect(blobs.put(given(7))).rejects.toMatchObject({ code: 'storage.failed' })
+  const names = await readdir(join(home, 'blobs'), { recursive: true })
+  expect(names.filter((name) => name.endsWith('.part'))).toEqual([])
+})
+
 test('S-23 a sweep takes what is old and unwanted; what is put again in that moment stays', async () => {
   const blobs = openBlobFolder(home)
   const [old, kept, fresh, again] = await Promise.all(['old', 'kept', 'fresh', 'again'].map((text) => blobs.put(text)))

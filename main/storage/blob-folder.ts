@@ -1,5 +1,5 @@
-import { createHash, webcrypto } from 'node:crypto'
-import { mkdir, readFile, readdir, stat, unlink, utimes } from 'node:fs/promises'
+import { createHash, randomUUID, webcrypto } from 'node:crypto'
+import { mkdir, open, readFile, readdir, rename, rm, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { syncFolder, writePrivateFile } from '../platform/private-file.ts'
@@ -37,6 +37,44 @@ export function openBlobFolder(home: string): BlobFolder {
     return hash
   }
 
+  /** Written under a passing name first, since its own is known at the end only. */
+  async function putPieces(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+    const hash = createHash('sha256')
+    const partial = join(root, `.${randomUUID()}.part`)
+    let bytes = 0
+    try {
+      await mkdir(root, { recursive: true, mode: 0o700 })
+      const file = await open(partial, 'wx', 0o600)
+      try {
+        for await (const piece of pieces) {
+          hash.update(piece)
+          bytes += piece.byteLength
+          await file.writeFile(piece)
+        }
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      const name = hash.digest('hex')
+      await removing
+      const path = pathOf(name)
+      const known = await stat(path).catch(() => null)
+      if (known?.size === bytes) {
+        await utimes(path, new Date(), new Date())
+        return name
+      }
+      const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      await rename(partial, path)
+      await syncFolder(dirname(path))
+      if (made) await syncFolder(root)
+      return name
+    } catch (error) {
+      throw storageFailure(error)
+    } finally {
+      await rm(partial, { force: true })
+    }
+  }
+
   async function list(): Promise<{ hash: string; bytes: number }[]> {
     const names = (await readdir(root, { recursive: true }).catch(() => [])).map((path) => path.slice(3))
     const found = names
@@ -56,7 +94,8 @@ export function openBlobFolder(home: string): BlobFolder {
     list,
 
     async put(body) {
-      const work = put(typeof body === 'string' ? Buffer.from(body) : body)
+      const work =
+        typeof body === 'string' ? put(Buffer.from(body)) : body instanceof Uint8Array ? put(body) : putPieces(body)
       putting.add(work)
       try {
         return await work
@@ -105,11 +144,15 @@ async function store(path: string, bytes: Uint8Array): Promise<void> {
     await writePrivateFile(path, bytes)
     if (made) await syncFolder(dirname(folder))
   } catch (error) {
-    const full = (error as NodeJS.ErrnoException).code === 'ENOSPC'
-    throw new LatheError('storage.failed', `Lathe could not store the content: ${(error as Error).message}`, {
-      reason: full ? 'disk_full' : 'io',
-      hint: full ? 'Free some disk space, then try again.' : 'Check the disk that holds the data folder.',
-      cause: error,
-    })
+    throw storageFailure(error)
   }
+}
+
+function storageFailure(error: unknown): LatheError {
+  const full = (error as NodeJS.ErrnoException).code === 'ENOSPC'
+  return new LatheError('storage.failed', `Lathe could not store the content: ${(error as Error).message}`, {
+    reason: full ? 'disk_full' : 'io',
+    hint: full ? 'Free some disk space, then try again.' : 'Check the disk that holds the data folder.',
+    cause: error,
+  })
 }

@@ -361,7 +361,7 @@ async function resultOf(
 ): Promise<ToolResult> {
   const { head, tail, dropped } = output.reduced
   const cut = output.binary || head.length + tail.length + dropped > budget
-  const outputRef = cut && !output.incomplete ? await blobs.put(await output.full()).catch(() => undefined) : undefined
+  const outputRef = cut && !output.incomplete ? await blobs.put(output.full()).catch(() => undefined) : undefined
   const shown = output.binary
     ? `(binary output, ${output.bytes.toLocaleString('en-US')} bytes; redirect it to a file to look at it)`
     : cutOutput(output.reduced, budget, outputRef && `output:${outputRef}`)
