@@ -198,14 +198,15 @@ test('X-330 X-331 XA-40 a line with ! runs at once beside a turn; the next messa
   const { lab, client } = scene
   const id = await scene.session()
   await scene.submit(id, 'Wait for the file')
-  await vi.waitFor(async () => expect((await client.open(id)).turn).not.toBeNull())
-  await vi.waitFor(() => expect(lab.asked()).toHaveLength(1))
+  await vi.waitFor(async () => expect((await client.open(id)).turn).not.toBeNull(), { timeout: 60_000 })
+  await vi.waitFor(() => expect(lab.asked()).toHaveLength(1), { timeout: 60_000 })
   await scene.command(id, 'git status')
-  await vi.waitFor(async () =>
-    expect(await scene.execSessions(id)).toMatchObject([{ id: 'x1', owner: 'person', state: 'ended' }]),
+  await vi.waitFor(
+    async () => expect(await scene.execSessions(id)).toMatchObject([{ id: 'x1', owner: 'person', state: 'ended' }]),
+    { timeout: 60_000 },
   )
   await scene.command(id, 'touch go; sleep 8003')
-  await vi.waitFor(async () => expect((await client.open(id)).turn).toBeNull(), { timeout: 30_000 })
+  await vi.waitFor(async () => expect((await client.open(id)).turn).toBeNull(), { timeout: 60_000 })
   expect(lab.asked()).toHaveLength(2)
   expect(scene.lastRequest()).not.toContain('nothing to commit')
   expect(scene.lastRequest()).not.toContain('sleep 8003')

@@ -1,7 +1,7 @@
 /**
  * Output on its way to somebody who watches: joined over 16 ms, and never more than 256 Ki characters in a second, whatever
  * the program prints. What goes to a card is journaled too, so there it is less the more there was: all of the first
- * 64 Ki characters, then the last 16 Ki every 250 ms, behind a megabyte the last 2 Ki every second (X-510). What is passed
+ * 64 Ki characters, then the last 16 Ki every 250 ms, behind half a megabyte the last 2 Ki every second (X-510). What is passed
  * over is said; the full output is kept elsewhere.
  */
 import type { OutputStream } from './carrier.ts'
@@ -14,7 +14,7 @@ type Pace = { burst: number; perSecond: number }
 const watching: Pace = { burst: 32 * 1024, perSecond: 256 * 1024 }
 const journaled: [until: number, pace: Pace][] = [
   [64 * 1024, watching],
-  [1024 * 1024, { burst: 16 * 1024, perSecond: 64 * 1024 }],
+  [512 * 1024, { burst: 16 * 1024, perSecond: 64 * 1024 }],
   [Infinity, { burst: 2 * 1024, perSecond: 2 * 1024 }],
 ]
 /** Streams that alternate faster than anybody reads lose their exact interleaving, not text. */

@@ -90,7 +90,6 @@ test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no tim
     login: false,
     on_exit: 'notice',
     tty: false,
-    on_exit: 'notice',
     max_output_chars: 1_000,
   })
   expect(readArguments(tool, { command: 'ls', timeout: 9_999, workdir: 'a', working_dir: 'b' })).toMatchObject({
