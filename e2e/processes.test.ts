@@ -46,8 +46,8 @@ class Scene {
     await vi.waitFor(
       async () => {
         const view = await this.client.open(sessionId)
-        expect(view.turn).toBeNull()
-        expect(view.items.some((item) => item.kind === 'user' && item.text === text)).toBe(true)
+        const isThere = view.items.some((item) => item.kind === 'user' && item.text === text)
+        if (view.turn !== null || !isThere) throw new Error(`The turn of "${text}" has not ended.`)
       },
       { timeout: 500_000, interval: 50 },
     )
@@ -87,8 +87,9 @@ class Scene {
     this.client[Symbol.dispose]()
     this.host.kill('SIGTERM')
     await this.host.ended
-    expect(await this.lab.processes()).toEqual([])
+    const left = await this.lab.processes()
     await this.lab[Symbol.asyncDispose]()
+    if (left.length > 0) throw new Error(`Left running: ${left.join('; ')}`)
   }
 }
 
