@@ -38,7 +38,6 @@ test('T-59 K-15 `run --json` prints the header, then the events of its turn as t
   await serve(lab)
   const first = readRun((await lab.lathe(['run', '--json', 'one'])).stdout).header.sessionId
   using client = await HostClient.of(lab.home)
-  const before = (await client.open(first)).header.lastSeq
   const ended = await lab.lathe(['run', '--json', '--session', first, 'two'])
   expect(ended.code).toBe(0)
   const { header, events } = readRun(ended.stdout)
@@ -48,8 +47,9 @@ test('T-59 K-15 `run --json` prints the header, then the events of its turn as t
     { type: 'turn.settled', turnId: header.turnId },
   ])
   const journal = await client.journal(await client.open(first))
-  const settled = journal.findIndex((event) => event.type === 'turn.settled' && event.turnId === header.turnId)
-  expect(events).toEqual(journal.slice(0, settled + 1).filter((event) => (event.seq ?? 0) > before))
+  const place = (type: string) =>
+    journal.findIndex((event) => event.type === type && 'turnId' in event && event.turnId === header.turnId)
+  expect(events).toEqual(journal.slice(place('turn.started'), place('turn.settled') + 1))
 })
 
 test('T-25 X-330 a `!` line runs at once, without model, turn or card, and its output goes with the next message', async () => {
@@ -111,6 +111,32 @@ test('T-97 a Stop ends the command a call waits on with all it started; what out
   expect(view.execSessions).toMatchObject([{ id: 'x1', state: 'running', turnId: reply.turnId }])
   await handlers.exec.stop({ requestId: newId(), sessionId, id: 'x1' }, who)
   await vi.waitFor(async () => expect(await sleeping()).toEqual([]), { timeout: 30_000, interval: 50 })
+  host.kill('SIGTERM')
+})
+
+test('T-197 a turn goes on when the window that sent it, and every other, has gone; the next one sees its end', async () => {
+  await using lab = await Lab.open({
+    script: [
+      {
+        emit: [{ call: { name: 'shell', args: { command: 'until [ -e gate ]; do sleep 0.05; done; echo through' } } }],
+      },
+      { emit: [{ text: 'Done.' }] },
+    ],
+  })
+  const host = await serve(lab)
+  const gone = await HostClient.of(lab.home)
+  const { handlers, who } = gone
+  await handlers.workspaces.open({ requestId: newId(), path: lab.workspace }, who)
+  const made = { requestId: newId(), workspace: lab.workspace, approvalMode: 'all' } as const
+  const { sessionId } = await handlers.sessions.create(made, who)
+  await handlers.session.submit({ requestId: newId(), sessionId, text: 'wait', attachments: [] }, who)
+  await shows(gone, sessionId, ({ turn }) => turn?.status?.kind === 'tool')
+  gone[Symbol.dispose]()
+  await writeFile(join(lab.workspace, 'gate'), '')
+  using next = await HostClient.of(lab.home)
+  const view = await shows(next, sessionId, ({ turns }) => turns[0]?.outcome)
+  expect(view.turns).toMatchObject([{ outcome: 'completed', ending: 'answer' }])
+  expect(view.items).toContainEqual(expect.objectContaining({ kind: 'tool', state: 'ok' }))
   host.kill('SIGTERM')
 })
 
