@@ -91,11 +91,11 @@ describe('endings', () => {
 
   test('T-86 T-87 T-92 usage and time of a turn are the sums of its steps', async () => {
     const { window } = await turn([
-      { ...call('a'), usage: { input: 100, output: 7 } },
-      { ...says('Done.'), usage: { input: 130, output: 5, cachedInput: 100 } },
+      { ...call('a'), usage: { input: 3_000, output: 7 } },
+      { ...says('Done.'), usage: { input: 3_100, output: 5, cachedInput: 100 } },
     ])
-    expect(window.view.turns[0]).toMatchObject({ usage: { input: 230, output: 12 }, steps: 2, waitedMs: 0 })
-    expect(window.view.header).toMatchObject({ usage: { input: 230, output: 12 }, context: { used: 135 } })
+    expect(window.view.turns[0]).toMatchObject({ usage: { input: 6_100, output: 12 }, steps: 2, waitedMs: 0 })
+    expect(window.view.header).toMatchObject({ usage: { input: 6_100, output: 12 }, context: { used: 3_105 } })
     const seen = window.of('usage.changed').map((event) => event.turn.input)
     expect(seen).toEqual(seen.toSorted((one, other) => (one ?? 0) - (other ?? 0)))
   })
