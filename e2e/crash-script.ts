@@ -29,7 +29,7 @@ const stepsOf: Record<TaskKind, number> = { talk: 0, tools: 3, steer: 2, queue: 
 
 const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`).join(' ')
 const stepText = (task: number, step: number) => `Step ${task}-${step} of the work begins now.`
-export const answerText = (task: number) => `Answer ${task}: ${words(kindOf(task) === 'talk' ? 40 : 8)}`
+export const answerText = (task: number) => `Answer ${task}: ${words(kindOf(task) === 'talk' ? 16 : 8)}`
 const laterText = (task: number, which: string) => `Done later ${task}${which}: ${words(6)}`
 const heardText = (task: number) => `Heard ${task}.`
 const stoppedText = (task: number) => `Stop ${task} in the middle: ${words(12)}`

@@ -49,7 +49,9 @@ import { randoms } from './randoms.ts'
 const kills = Number(process.env['LATHE_CRASHES'] ?? 6)
 const seed = Number(process.env['LATHE_KILL_SEED'] ?? Date.now() % 100_000)
 /** About how many events the session has when nobody kills it; the kills are spread over them. */
-const eventsExpected = 1_400
+const eventsExpected = 1_200
+/** A continued turn has this many before it says anything new; sooner on average, and nothing would ever get done. */
+const eventsAtLeast = 14
 /** A host that lives longer hangs. */
 const hostMs = 30 * 60_000
 
@@ -63,6 +65,8 @@ class Person {
   readonly received: StoredEvent[] = []
   killed = 0
   killedStarting = 0
+  /** How much of the script is done, from 0 to 1. */
+  progress = 0
   readonly #random: () => number
   sessionId = ''
   view: SessionView | null = null
@@ -71,6 +75,7 @@ class Person {
   #starting: Promise<void> | null = null
   #untilKill = Infinity
   #wake: (() => void)[] = []
+  #fault: unknown = null
 
   constructor(lab: Lab, random: () => number) {
     this.lab = lab
@@ -91,24 +96,27 @@ class Person {
     if (this.#host) await this.#host.ended
     const host = this.lab.start(['serve', '--json'], { limitMs: hostMs })
     this.#host = host
+    this.#untilKill = Infinity
     // Some are killed while they recover what the one before left open.
     const early = this.killed > 0 && this.killed < kills && this.#random() < 0.1
-    if (early) void delay(Math.round(this.#random() * 700)).then(() => this.#kill('starting'))
-    else if (this.killed > 0) this.expose()
+    if (early) void delay(Math.round(this.#random() * 700)).then(() => this.kill('starting'))
     try {
       await host.line((line) => line.includes('"url"'))
       this.#client = await HostClient.of(this.lab.home)
-      if (this.sessionId !== '') await this.follow(this.sessionId)
+      if (this.sessionId === '') return
+      await this.follow(this.sessionId)
+      if (!early) this.expose()
     } catch (error) {
       if (this.#lives) throw error
     }
   }
 
-  /** From now on the host is killed at some event. */
+  /** From now on the host is killed at some event: so soon that the kills are used up with the last task. */
   expose(): void {
     const left = kills - this.killed
-    const perKill = Math.max(1, (eventsExpected - this.received.length) / Math.max(1, left))
-    this.#untilKill = left > 0 ? 1 + Math.floor(this.#random() * 2 * perKill) : Infinity
+    const pace = (1 - this.progress) / (left / kills)
+    const mean = Math.max(eventsAtLeast, (eventsExpected / kills) * Math.min(4, pace))
+    this.#untilKill = left > 0 ? 1 + Math.floor(this.#random() * 2 * mean) : Infinity
   }
 
   /** Opens the session and reads on from the last event received, as a window that reconnects. */
@@ -133,11 +141,11 @@ class Person {
         }
         this.received.push(event)
         this.view = foldEvent(this.view!, event)
-        if (--this.#untilKill === 0) void delay(Math.round(this.#random() * 8)).then(() => this.#kill('running'))
+        if (--this.#untilKill === 0) void delay(Math.round(this.#random() * 8)).then(() => this.kill('running'))
         this.#changed()
       }
     } catch (error) {
-      if (!(error instanceof LatheError)) throw error
+      if (!(error instanceof LatheError) || error.code !== 'host.unreachable') this.#fault = error
     }
     this.#changed()
   }
@@ -146,7 +154,7 @@ class Person {
     return Boolean(this.#host?.isRunning && !this.#host.child.killed)
   }
 
-  #kill(when: 'starting' | 'running'): void {
+  kill(when: 'starting' | 'running' | 'idle'): void {
     if (!this.#host || !this.#lives || this.killed >= kills) return
     this.#host.kill('SIGKILL')
     this.killed++
@@ -159,9 +167,9 @@ class Person {
   }
 
   /** The next event, or the end of the host. */
-  changed(): Promise<void> {
-    if (!this.#lives) return Promise.resolve()
-    return new Promise((resolve) => this.#wake.push(resolve))
+  async changed(): Promise<void> {
+    if (this.#lives && !this.#fault) await new Promise<void>((resolve) => this.#wake.push(resolve))
+    if (this.#fault) throw this.#fault
   }
 
   /** Asks until a host answers, under one id; a refusal is an answer too. */
@@ -227,7 +235,15 @@ test(
     while (person.view?.turns.at(-1)?.outcome !== 'completed') await person.changed()
     person.expose()
 
-    for (let task = 0; task < taskCount; task++) await work(person, task, failing)
+    for (let task = 0; task < taskCount; task++) {
+      person.progress = task / taskCount
+      await work(person, task, failing)
+    }
+    const idle = kills - person.killed
+    while (person.killed < kills) {
+      await person.up()
+      person.kill('idle')
+    }
     const all = await person.ask('read', (host) => readAll(host, sessionId))
     if (all instanceof LatheError) throw all
     const [items, turns, journal, view] = all
@@ -248,7 +264,7 @@ test(
       'turns interrupted': turns.filter((turn) => turn.outcome === 'interrupted').length,
     }
     console.log(
-      `${person.killed} kills (${person.killedStarting} of them while starting), seed ${seed}: ${turns.length} turns, ${journal.length} events, ${person.answered.length} answers held to; a kill took ${JSON.stringify(lost)}`,
+      `${person.killed} kills (${person.killedStarting} while starting, ${idle} idle), seed ${seed}: ${turns.length} turns, ${journal.length} events, ${person.answered.length} answers held to; a kill took ${JSON.stringify(lost)}`,
     )
     expect({ seed, doubts }).toEqual({ seed, doubts: [] })
     expect(await lab.processes()).toEqual([])

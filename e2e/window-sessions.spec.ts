@@ -1,4 +1,6 @@
 /** The list of sessions, search over all of them, and settings. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Step } from './model-server/script.ts'
 import { expect, type LatheWindow, test } from './window.ts'
 
@@ -100,4 +102,43 @@ test('S-123 a theme chosen in Settings acts at once, in every window, and is kep
   await window.page.reload()
   await expect(window.page.getByRole('main')).toBeVisible()
   await expect.poll(() => background(window)).toBe(dark)
+})
+
+test('S-92 an exported session is imported from its file; once more it asks, and a file that is none says what is wrong', async ({
+  open,
+}) => {
+  const { lab, window } = await open({ script: [{ emit: [{ text: 'Kept for good.' }] }] })
+  await window.newSession()
+  await window.send('Keep this')
+  await window.settled('completed')
+  const { stdout } = await lab.lathe(['sessions', 'list', '--json'])
+  const { id } = JSON.parse(stdout.split('\n')[0]!)
+  const file = join(lab.folder, 'session.json')
+  const written = await lab.lathe(['sessions', 'export', id, '--format', 'json', '--out', file])
+  expect(written.code).toBe(0)
+
+  const choose = async (path: string) => {
+    const chooser = window.page.waitForEvent('filechooser')
+    await window.command('Import session')
+    await (await chooser).setFiles(path)
+  }
+  await choose(file)
+  await expect(window.page.getByText('Imported', { exact: true })).toBeVisible()
+  await expect(window.entry('Answer: Kept for good.')).toBeVisible()
+  await choose(file)
+  const asked = window.page.getByRole('alertdialog', { name: 'Imported before' })
+  await expect(asked).toBeVisible()
+  await asked.getByRole('button', { name: 'Import a copy' }).click()
+  await expect(asked).toBeHidden()
+  await expect
+    .poll(async () => (await lab.lathe(['sessions', 'list', '--json'])).stdout.trim().split('\n').length)
+    .toBe(3)
+
+  await writeFile(file, '{"format": "lathe.session", "version": 99}')
+  await choose(file)
+  await expect(window.page.getByText(/newer Lathe/)).toBeVisible()
+  await writeFile(file, 'no session')
+  const failed = await lab.lathe(['sessions', 'import', file])
+  expect(failed).toMatchObject({ code: 1, stdout: '' })
+  expect(failed.stderr).toContain('This is no exported session')
 })

@@ -42,6 +42,7 @@ import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
 import { Forks } from './sessions/forks.ts'
+import { Imports } from './sessions/imports.ts'
 import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { rebuildList } from './sessions/list-rebuild.ts'
 import type { ModelContextPorts } from './sessions/model-context.ts'
@@ -348,6 +349,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
   })
+  const imports = new Imports({
+    storage,
+    folder: join(home, 'tmp'),
+    entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
+    environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
+  })
   const sideCommands = new SideCommands({
     sessions,
     forks,
@@ -426,6 +433,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     rewinds,
     compactions,
     forks,
+    imports,
     sideCommands,
     settings,
     shownSettings,
@@ -555,6 +563,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         ])
         await endAllProcesses()
         await fileStates.flush()
+        await imports.close()
         await watching.dispose()
         await watched.dispose()
         await workers.dispose()

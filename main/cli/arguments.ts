@@ -12,6 +12,7 @@ export const usage = `Usage: lathe COMMAND
   lathe sessions list [--workspace DIR] [--archived] [--limit N] [--json]
   lathe sessions show ID [--items N] [--json]
   lathe sessions export ID [--format md|json|html] [--out FILE] [--exact] [--json]
+  lathe sessions import FILE [--copy] [--json]
   lathe sessions delete ID... [--purge] [--json]
   lathe sessions search QUERY [--limit N] [--json]
   lathe doctor [--empty-checkpoints] [--json]
@@ -45,6 +46,7 @@ export type SessionsArguments =
       out: string | undefined
       exact: boolean
     }
+  | { command: 'import'; json: boolean; file: string; copy: boolean }
   | { command: 'delete'; json: boolean; ids: string[]; purge: boolean }
   | { command: 'search'; json: boolean; query: string; limit: number }
 export type DoctorArguments = { command: 'doctor'; json: boolean; emptyCheckpoints: boolean }
@@ -138,6 +140,15 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
         json: values.json ?? false,
         id: only('ID', positionals),
         items: values.items === undefined ? undefined : whole('--items', values.items, 1, 1_000_000),
+      }
+    }
+    case 'import': {
+      const { values, positionals } = read(args, { json, copy: flag })
+      return {
+        command: 'import',
+        json: values.json ?? false,
+        file: only('FILE', positionals),
+        copy: values.copy ?? false,
       }
     }
     case 'export': {

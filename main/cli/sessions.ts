@@ -1,5 +1,5 @@
-/** `lathe sessions`: list, show, export, delete, search, with the contract's shapes under `--json` (S-131). */
-import { realpath } from 'node:fs/promises'
+/** `lathe sessions`: list, show, export, import, delete, search, with the contract's shapes under `--json` (S-131). */
+import { open, realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
@@ -14,6 +14,9 @@ import type { OpenHost } from './command-host.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Output } from './output.ts'
 import { allEntries, findSession } from './session-id.ts'
+
+/** Of a file on its way to the host. */
+const partBytes = 1024 * 1024
 
 type Asked = { handlers: Handlers; client: ClientContext; output: Output }
 type Whole = { header: SessionHeader; items: Item[]; turns: Turn[] }
@@ -46,6 +49,8 @@ function answer(args: SessionsArguments, asked: Asked): Promise<void> {
       return show(args, asked)
     case 'export':
       return exportOne(args, asked)
+    case 'import':
+      return importOne(args, asked)
     case 'delete':
       return deleteAll(args, asked)
     case 'search':
@@ -95,6 +100,32 @@ async function show({ id, items: most }: Args<'show'>, asked: Asked): Promise<vo
     )
     const turn = turns.find((one) => one.id === item.turnId && one.outcome !== null)
     if (turn && items.findLast(({ turnId }) => turnId === turn.id) === item) output.print(`\n(${outcomeLine(turn)})`)
+  }
+}
+
+/** The file goes to the host in parts, as from a window. */
+async function importOne({ file: path, copy }: Args<'import'>, { handlers, client, output }: Asked): Promise<void> {
+  const file = await open(resolve(path)).catch((error: NodeJS.ErrnoException) => {
+    throw new LatheError('request.invalid', `${path} could not be read (${error.code}).`)
+  })
+  try {
+    const uploadId = newId()
+    const { size } = await file.stat()
+    const parts = Math.max(1, Math.ceil(size / partBytes))
+    const bytes = Buffer.alloc(partBytes)
+    for (let part = 0; part < parts; part++) {
+      const { bytesRead } = await file.read(bytes, 0, partBytes)
+      const data = bytes.toString('base64', 0, bytesRead)
+      const { sessionId } = await handlers.sessions.import(
+        { uploadId, part, last: part === parts - 1, data, copy },
+        client,
+      )
+      if (sessionId === null) continue
+      if (output.json) output.line({ sessionId })
+      else output.print(sessionId)
+    }
+  } finally {
+    await file.close()
   }
 }
 

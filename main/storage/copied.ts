@@ -165,7 +165,7 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
 }
 
 /** New ids all through; what had not ended when it was copied ended there, and no model is sent a call without result (S-76). */
-function copiedItem(item: Item, copied: (id: string) => string, at: number): Item {
+export function copiedItem(item: Item, copied: (id: string) => string, at: number): Item {
   const moved = {
     ...item,
     id: copied(item.id),
@@ -204,7 +204,7 @@ function copiedItem(item: Item, copied: (id: string) => string, at: number): Ite
 }
 
 /** Usage stays with the session that caused it (S-74). */
-function copiedTurn(turn: Turn, copied: (id: string) => string, at: number): Turn {
+export function copiedTurn(turn: Turn, copied: (id: string) => string, at: number): Turn {
   const { followUpId: _, retryOf, continues, ...rest } = turn
   return {
     ...rest,

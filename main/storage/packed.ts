@@ -8,7 +8,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { Draft } from '../../preload/contract/routes.ts'
 import type { PackedRewind } from './rewound.ts'
 import { isSearchable } from './search-kinds.ts'
-import type { SessionCopy, SessionWrite } from './storage.ts'
+import type { SessionCopy, SessionImport, SessionWrite } from './storage.ts'
 
 export type PackedWrite = {
   sessionId: string
@@ -39,6 +39,7 @@ export type PackedWrite = {
   rules: { id: string; body: string }[]
   rewinds: PackedRewind[]
   copy: SessionCopy | null
+  imported: SessionImport | null
 }
 
 export type PackedItem = {
@@ -100,6 +101,7 @@ export function packWrite(write: SessionWrite): PackedWrite {
     givenBack: write.givenBack ?? null,
     rewinds: write.events.flatMap(packRewind),
     copy: write.copy ?? null,
+    imported: write.imported ?? null,
     rules: (write.rules ?? []).map((rule) => ({ id: rule.id, body: JSON.stringify(rule) })),
   }
 }
@@ -109,7 +111,7 @@ export function folded(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
 }
 
-function packItem(item: Item): PackedItem {
+export function packItem(item: Item): PackedItem {
   // What a slice left out would be lost for good.
   if ('omitted' in item)
     throw new LatheError('app.internal', `Item ${item.id} was clipped for a slice and cannot be stored.`)

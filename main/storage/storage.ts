@@ -31,6 +31,8 @@ export type SessionWrite = {
   requests: RequestBinding[]
   /** A new session begins as a copy of another. */
   copy?: SessionCopy
+  /** A new session begins with what an exported file holds. */
+  imported?: SessionImport
   /** Clears the session's draft: its message was accepted (S-101). */
   clearDraft?: boolean
   /** Comes before the session's draft, a blank line between: messages a Stop gave back (T-125). */
@@ -76,6 +78,9 @@ export type SessionCopy = {
   at: number
   ids: Readonly<Record<string, string>>
 }
+
+/** A file that was found sound: its items and turns get new ids, those in `ids` are given. `name` keeps whose it became. */
+export type SessionImport = { path: string; at: number; ids: Readonly<Record<string, string>>; name: string }
 
 /** Where a copy of a session ends. */
 export type ForkPoint = {

@@ -1,6 +1,7 @@
 /** What the worker writes. Each function runs inside a transaction of the worker's and stores all or nothing. */
 import type { Database } from 'better-sqlite3'
 import { openCopyWrites } from './copied.ts'
+import { openImportWrites } from './imported.ts'
 import type { Draft } from '../../preload/contract/routes.ts'
 import type { PackedWrite } from './packed.ts'
 import { Refusal } from './refusal.ts'
@@ -19,6 +20,7 @@ export function openWrites(db: Database) {
   const marks = openSearchMarks(db)
   const rewind = openRewindWrites(db, marks)
   const copyInto = openCopyWrites(db, marks)
+  const importInto = openImportWrites(db, marks)
 
   /** The record before the write; refused where it was erased (S-22). */
   function before(sessionId: string): { title_folded: string; deleted_at: number | null } | undefined {
@@ -87,6 +89,7 @@ export function openWrites(db: Database) {
       const earlier = before(sessionId)
       putRecord(write)
       if (write.copy) copyInto(sessionId, write.copy)
+      if (write.imported) importInto(sessionId, write.imported)
       for (const event of write.events) {
         sql('INSERT INTO events (session_id, seq, turn_id, type, body) VALUES (?, ?, ?, ?, ?)').run(
           sessionId,

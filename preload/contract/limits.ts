@@ -83,6 +83,10 @@ export const undoDeleteMs = 10_000
 export const draftQuietMs = 500
 export const queryCharsMax = 500
 
+export const importBytesMax = 512 * 1024 * 1024
+/** Characters of one value in an imported file: an item with all its text. */
+export const importValueCharsMax = 64 * 1024 * 1024
+
 export const frameBytesMax = 8 * 1024 * 1024
 export const socketsMax = 16
 export const ticketMs = 30_000

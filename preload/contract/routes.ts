@@ -338,6 +338,19 @@ export const contract = {
     search: route
       .input(z.object({ query: z.string().max(queryCharsMax), limit: z.number().int().min(1).max(100).optional() }))
       .output(z.object({ hits: z.array(SearchHit), partial: z.boolean() })),
+    /** A Lathe JSON in base64 parts of at most 1 MiB; the last one answers the new session, idle (S-92). */
+    import: route
+      .input(
+        z.object({
+          uploadId: Id,
+          part: z.number().int().nonnegative(),
+          last: z.boolean(),
+          data: z.string().max(1_500_000),
+          /** The same file once more, as a session of its own. */
+          copy: z.boolean().optional(),
+        }),
+      )
+      .output(z.object({ sessionId: Id.nullable() })),
     export: route
       .input(z.object({ ...inSession, format: z.enum(['md', 'json', 'html']) }))
       .output(z.object({ name: z.string(), mediaType: z.string(), text: z.string() })),

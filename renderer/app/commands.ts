@@ -15,6 +15,7 @@ import {
   copySessionLink,
   currentWorkspace,
   deleteSession,
+  chooseImport,
   exportSession,
   forkSession,
   markUnread,
@@ -270,6 +271,12 @@ export const commands: readonly Command[] = [
     category: 'Session',
     when: listed,
     run: onSession((id) => exportSession(id, 'html')),
+  },
+  {
+    id: 'session.import',
+    title: 'Import session…',
+    category: 'Session',
+    run: () => void chooseImport(),
   },
   {
     id: 'session.copyLink',

@@ -51,22 +51,30 @@ export async function uploadFile(
   onShare: (share: number) => void,
   signal: AbortSignal,
 ): Promise<Attachment> {
-  const uploadId = newId()
-  const parts = Math.max(1, Math.ceil(file.size / partBytes))
-  for (let part = 0; part < parts; part++) {
+  return uploadParts(file, async (uploadId, part, last, data, share) => {
     signal.throwIfAborted()
-    const data = await base64Of(file.slice(part * partBytes, (part + 1) * partBytes))
     try {
-      const { attachment } = await upload(
-        { uploadId, name, mediaType, part, last: part === parts - 1, data },
-        { signal },
-      )
-      if (attachment) return attachment
+      const { attachment } = await upload({ uploadId, name, mediaType, part, last, data }, { signal })
+      if (!attachment) onShare(share)
+      return attachment
     } catch (thrown) {
       signal.throwIfAborted()
       throw asLatheError(thrown)
     }
-    onShare((part + 1) / parts)
+  })
+}
+
+/** Sends a file in base64 parts, one after another, until `send` answers what it became. */
+export async function uploadParts<T>(
+  file: Blob,
+  send: (uploadId: string, part: number, last: boolean, data: string, share: number) => Promise<T | null>,
+): Promise<T> {
+  const uploadId = newId()
+  const parts = Math.max(1, Math.ceil(file.size / partBytes))
+  for (let part = 0; part < parts; part++) {
+    const data = await base64Of(file.slice(part * partBytes, (part + 1) * partBytes))
+    const answer = await send(uploadId, part, part === parts - 1, data, (part + 1) / parts)
+    if (answer !== null) return answer
   }
   throw asLatheError(new Error('The host did not take the file.'))
 }

@@ -41,6 +41,7 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
       markRead: ({ sessionId, seq, unread }) =>
         sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
       search: ({ query, limit }) => storage.search(query, limit ?? 20),
+      import: (part) => services.imports.add(part),
       export: async ({ sessionId, format }) => {
         const { header } = await sessions.open(sessionId)
         const [items, { turns }] = await Promise.all([wholeItems(storage, sessionId), storage.contextItems(sessionId)])

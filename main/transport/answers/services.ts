@@ -16,6 +16,7 @@ import type { Compactions } from '../../sessions/compactions.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { Forks } from '../../sessions/forks.ts'
+import type { Imports } from '../../sessions/imports.ts'
 import type { OwnCommands } from '../../sessions/own-commands.ts'
 import type { SideCommands } from '../../sessions/side-commands.ts'
 import type { SettingsStore } from '../../sessions/settings-store.ts'
@@ -29,6 +30,7 @@ export type Services = {
   rewinds: Rewinds
   compactions: Compactions
   forks: Forks
+  imports: Imports
   sideCommands: SideCommands
   settings: SettingsStore
   /** The settings with the default model that is in force. */
