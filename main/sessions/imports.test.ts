@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { LatheError } from '../../preload/contract/errors.ts'
+import type { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { openStorage } from '../storage/open-storage.ts'
@@ -129,8 +129,15 @@ test('S-92 SA-22 an exported session comes back equal but for ids; twice it is a
   expect(listed).toContain(imported)
   expect(await storage.loadSession(imported)).toMatchObject({
     header: {
-      ...{ title: 'Fix the cart', titleSource: 'manual', createdAt: 10, updatedAt: 20, itemCount: 600 },
-      ...{ workspace: join(homedir(), 'site'), currentTurnId: null, lastOutcome: 'failed', recovery: null },
+      title: 'Fix the cart',
+      titleSource: 'manual',
+      createdAt: 10,
+      updatedAt: 20,
+      itemCount: 600,
+      workspace: join(homedir(), 'site'),
+      currentTurnId: null,
+      lastOutcome: 'failed',
+      recovery: null,
     },
     unsettled: [],
     lastPos: 600,

@@ -133,8 +133,12 @@ export class Imports {
     const lastTurnId = lastTurn && newId()
     const header: SessionHeader = {
       ...made.view.header,
-      ...{ createdAt: session.createdAt, updatedAt: session.updatedAt },
-      ...{ title: session.title, titleSource: session.titleSource, usage: session.usage, plan: session.plan },
+      createdAt: session.createdAt,
+      updatedAt: session.updatedAt,
+      title: session.title,
+      titleSource: session.titleSource,
+      usage: session.usage,
+      plan: session.plan,
       lastTurnId,
       lastOutcome: lastTurn ? (lastTurn.outcome ?? 'interrupted') : null,
       itemCount: visible,
