@@ -172,6 +172,11 @@ class Person {
     if (this.#fault) throw this.#fault
   }
 
+  /** Over all the hosts it takes. */
+  async until(test: (view: SessionView) => boolean): Promise<void> {
+    for (await this.up(); !test(this.view!); await this.up()) await this.changed()
+  }
+
   /** Asks until a host answers, under one id; a refusal is an answer too. */
   async ask<R>(
     what: string,
@@ -303,7 +308,7 @@ async function work(person: Person, task: number, failing: Set<number>): Promise
           ),
         id,
       )
-      while (person.view!.approvals.head?.id === id && (await person.up())) await person.changed()
+      await person.until(({ approvals: now }) => now.head?.id !== id)
     } else if (turn && extra === 'to be sent' && isStreaming) {
       extra = 'sent'
       if (kind === 'steer') await person.send(said.also(task), 'steer')
@@ -329,19 +334,16 @@ async function work(person: Person, task: number, failing: Set<number>): Promise
           handlers.recovery.continue({ requestId, sessionId, recoveryId }, who),
         )
       else await person.send(said.goOn(task, ++wentOn))
-      while (
-        person.view!.header.recovery?.recoveryId === recoveryId &&
-        person.view!.header.recovery.status === 'awaiting' &&
-        (await person.up())
+      await person.until(
+        ({ header: { recovery } }) => recovery?.recoveryId !== recoveryId || recovery.status !== 'awaiting',
       )
-        await person.changed()
     } else if (turns.at(-1)?.outcome === 'failed') {
       const turnId = turns.at(-1)!.id
       failing.delete(task)
       await person.ask('retry', ({ handlers, who }, requestId) =>
         handlers.session.retry({ requestId, sessionId, turnId }, who),
       )
-      while (person.view!.turns.at(-1)?.id === turnId && (await person.up())) await person.changed()
+      await person.until((view) => view.turns.at(-1)?.id !== turnId)
     } else if (header.queue.followUps.length > 0) {
       const { followUps, paused } = header.queue
       // What waits starts by itself, but not after a restart (T-183).
@@ -361,7 +363,7 @@ async function work(person: Person, task: number, failing: Set<number>): Promise
       // A message meant for the queue met no turn any more and became one, in place of what was to be continued.
       const before = turns.length
       await person.send(said.goOn(task, ++wentOn))
-      while (person.view!.turns.length === before && (await person.up())) await person.changed()
+      await person.until((view) => view.turns.length > before)
     } else await person.changed()
   }
 }
