@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
-import { exportSession, type ExportedSession } from './export.ts'
+import { entryOf, exportSession, type ExportedSession } from './export.ts'
 
 const home = '/home/ada'
 const key = `sk-${'a1B2c3D4'.repeat(6)}`
@@ -162,4 +162,25 @@ test('Z-260 no text of any item makes an element of the page', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+test('T-20 A-2 S-88 what started a turn by itself is named, never told as the person’s words', () => {
+  const asked = {
+    id: 'u',
+    turnId: 't',
+    stepId: null,
+    pos: 1,
+    createdAt: 1,
+    endedAt: 1,
+    status: 'final' as const,
+    contextual: true,
+    visible: true,
+    kind: 'user' as const,
+    text: 'Go on: it has ended.',
+    attachments: [],
+  }
+  const automation = { name: 'x1 (npm run build)' }
+  expect(entryOf({ ...asked, source: 'automation', automation }).heading).toBe('Started by x1 (npm run build)')
+  expect(entryOf({ ...asked, source: 'automation' }).heading).toBe('Started by itself')
+  expect(entryOf({ ...asked, source: 'person' }).heading).toBe('You')
 })

@@ -125,7 +125,7 @@ export function entryOf(item: Item): Entry {
   })
   switch (item.kind) {
     case 'user':
-      return entry(item.steer ? 'You, while it ran' : 'You', {
+      return entry(saidBy(item), {
         text: item.text,
         names: item.attachments.map(attachmentName),
       })
@@ -159,6 +159,12 @@ export function entryOf(item: Item): Entry {
         code: item.details ? [item.details] : [],
       })
   }
+}
+
+/** Nothing a machine said is told as the person's words (T-20). */
+export function saidBy({ source, automation, steer }: ItemOf<'user'>): string {
+  if (source === 'automation') return automation ? `Started by ${automation.name}` : 'Started by itself'
+  return steer ? 'You, while it ran' : 'You'
 }
 
 const toolStates: Readonly<Record<ItemOf<'tool'>['state'], string>> = {

@@ -7,6 +7,7 @@ import type { ProviderState } from '../models/models.ts'
 import type { Storage } from '../storage/storage.ts'
 import { addUsage } from '../agent/usage.ts'
 import type { Forks } from './forks.ts'
+import { saidBy } from './export.ts'
 import type { Sessions } from './sessions.ts'
 
 export type SidePorts = {
@@ -219,7 +220,7 @@ export class SideCommands {
 /** What a person or the agent said; blocks made by the host are not shown. */
 function saidText(item: Item): string | null {
   if (!item.visible) return null
-  if (item.kind === 'user' && item.source !== 'command') return `You: ${item.text}`
+  if (item.kind === 'user' && item.source !== 'command') return `${saidBy(item)}: ${item.text}`
   if (item.kind === 'text' && item.text.trim() !== '') return `Lathe: ${item.text}`
   return null
 }

@@ -99,6 +99,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     text: message.text,
     ...(prompt === undefined ? {} : { prompt }),
     attachments: message.attachments,
+    ...(message.automation ? { automation: message.automation } : {}),
     status: 'final',
     endedAt: decision.now,
     source: person ? 'person' : 'automation',

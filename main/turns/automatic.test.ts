@@ -99,6 +99,7 @@ describe('sources', () => {
     expect(driver.state.view.items[0]).toMatchObject({
       kind: 'user',
       source: 'automation',
+      automation: { name: 'Nightly check' },
       text: 'shown',
       prompt: 'told to the model',
     })

@@ -4,8 +4,9 @@
  */
 import { LatheError } from '../../preload/contract/errors.ts'
 import { completionKeysMax, wakeGatherMs, wokenTurnsMax } from '../../preload/contract/limits.ts'
+import type { Automation } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
-import type { Automation, FollowUp, SessionHeader, TurnSource } from '../../preload/contract/session.ts'
+import type { FollowUp, SessionHeader, TurnSource } from '../../preload/contract/session.ts'
 import type { ExecNotice } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
 import { clearNotice, setNotice } from './notices.ts'

@@ -1,14 +1,7 @@
 /** What enters a session's mailbox: commands of clients and services, reports of the turn's worker. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { ApprovalDecision, Attachment, ToolView } from '../../preload/contract/items.ts'
-import type {
-  ApprovalMode,
-  Automation,
-  ChangedFile,
-  ExecEnd,
-  ExecSession,
-  TurnSource,
-} from '../../preload/contract/session.ts'
+import type { ApprovalDecision, Attachment, Automation, ToolView } from '../../preload/contract/items.ts'
+import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
 import type { CompactionCommand } from './compaction.ts'
 import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'

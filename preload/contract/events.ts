@@ -5,9 +5,8 @@
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
 import { Id } from './ids.ts'
-import { ApprovalItem, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
+import { ApprovalItem, Automation, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
 import {
-  Automation,
   ChangedFile,
   ContextFigures,
   Ending,

@@ -116,6 +116,10 @@ const base = {
   copiedFrom: Id.optional(),
 }
 
+/** What started a turn by itself, in words people know it by (A-2). */
+export const Automation = z.object({ name: z.string().max(200) })
+export type Automation = z.infer<typeof Automation>
+
 export const UserItem = z.object({
   ...base,
   kind: z.literal('user'),
@@ -123,6 +127,8 @@ export const UserItem = z.object({
   /** What the model gets instead of `text` where they differ (T-20). */
   prompt: z.string().optional(),
   attachments: z.array(Attachment),
+  /** What said it, where no person did. */
+  automation: Automation.optional(),
   steer: z.boolean().optional(),
 })
 export const TextItem = z.object({ ...base, kind: z.literal('text'), text: z.string(), final: z.boolean() })

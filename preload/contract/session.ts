@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
 import { BlobHash, Id } from './ids.ts'
-import { ApprovalItem, Attachment, CompactionReason, Item, Plan, QuestionItem, Time } from './items.ts'
+import { ApprovalItem, Attachment, Automation, CompactionReason, Item, Plan, QuestionItem, Time } from './items.ts'
 
 export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
@@ -20,9 +20,6 @@ export const TurnSource = z.enum([
   'goal',
 ])
 export type TurnSource = z.infer<typeof TurnSource>
-/** What started a turn by itself, in words people know it by. */
-export const Automation = z.object({ name: z.string().max(200) })
-export type Automation = z.infer<typeof Automation>
 export const Outcome = z.enum(['completed', 'stopped', 'failed', 'interrupted'])
 export type Outcome = z.infer<typeof Outcome>
 export const Ending = z.enum(['answer', 'max_steps', 'no_final_text', 'output_limit', 'budget', 'quiet'])

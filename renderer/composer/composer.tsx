@@ -203,7 +203,9 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     if (followUp) composer.beginEdit({ kind: 'followUp', id: followUp.id, revision: followUp.revision }, followUp)
     else if (steer) composer.beginEdit({ kind: 'steer', id: steer.id }, steer)
     else if (header?.currentTurnId === null) {
-      const last = store.getState().view?.items.findLast((item) => item.kind === 'user' && item.visible)
+      const last = store
+        .getState()
+        .view?.items.findLast((item) => item.kind === 'user' && item.source === 'person' && item.visible)
       if (last?.kind === 'user') await editMessage(sessionId, last)
     }
   }

@@ -38,6 +38,9 @@ export function transcriptKey({ key, ctrl, alt, shift }: Press, at: number, rows
 
 /** The next message of the person in a direction; past the last one, the end of the list. */
 function findUser(rows: readonly Row[], from: number, step: 1 | -1): number {
-  for (let at = from + step; at >= 0 && at < rows.length; at += step) if (rows[at]!.kind === 'user') return at
+  for (let at = from + step; at >= 0 && at < rows.length; at += step) {
+    const row = rows[at]!
+    if (row.kind === 'user' && row.item.source === 'person') return at
+  }
   return step === 1 ? rows.length - 1 : Math.max(0, Math.min(from, rows.length - 1))
 }
