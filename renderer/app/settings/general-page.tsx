@@ -88,6 +88,33 @@ export function GeneralPage() {
         />
         <SwitchRow name="tools.parallel" label="Run independent tools together" />
       </Section>
+      <Section title="Context">
+        <NumberRow
+          name="compaction.compactAt"
+          label="Summarise older turns before the next from"
+          detail="What the model is sent; the transcript stays whole."
+          least={0.5}
+          most={0.95}
+          step={0.05}
+          unit="of it full"
+        />
+        <NumberRow
+          name="compaction.compactAfter"
+          label="Summarise them after a turn from"
+          least={0.2}
+          most={0.9}
+          step={0.05}
+          unit="of it full"
+        />
+        <NumberRow
+          name="compaction.retain"
+          label="Keep the newest turns whole up to"
+          least={0.1}
+          most={0.7}
+          step={0.05}
+          unit="of it full"
+        />
+      </Section>
       <Section title="Commands">
         <SwitchRow
           name="exec.enabled"
