@@ -2,6 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator } from '@playwright/test'
+import sharp from 'sharp'
 import { expect, type Desk, type LatheWindow, test } from './window.ts'
 
 /** The tab Files with one file open in the editor. */
@@ -110,12 +111,14 @@ test('F-1112 F-912 what is written on disk shows at once where nothing was edite
   expect(await lab.read('notes.txt')).toBe('my one\ntwo\nthree\n')
 })
 
-test('F-522 a file too large for the editor, a binary and an uncertain encoding are shown without being edited', async ({
+test('F-522 F-1303 a file too large for the editor and a binary are told without being edited, a picture is shown', async ({
   open,
 }) => {
   const desk = await deskWith(open, 'large.txt', 'line of a large file\n'.repeat(300_000))
   const { window, lab } = desk
   await writeFile(join(lab.workspace, 'data.bin'), Buffer.from([0, 1, 2, 0, 255, 0]))
+  const picture = { width: 30, height: 20, channels: 3, background: 'teal' } as const
+  await sharp({ create: picture }).png().toFile(join(lab.workspace, 'logo.png'))
   const files = await window.tab('Files')
   const search = files.getByRole('searchbox', { name: 'Go to file' })
   const show = async (path: string) => {
@@ -127,6 +130,8 @@ test('F-522 a file too large for the editor, a binary and an uncertain encoding 
   await expect(large).toContainText('Only the beginning is shown: the file has 6')
   await expect(large.getByRole('textbox')).toHaveCount(0)
   await expect(await show('data.bin')).toContainText('A binary file of 6 B')
+  const drawn = (await show('logo.png')).getByRole('img', { name: 'logo.png' })
+  await expect.poll(() => drawn.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(30)
 })
 
 test('F-912 a file of one line of 5 MB opens, is edited and saved, and the window goes on', async ({ open }) => {

@@ -160,3 +160,21 @@ test('F-707 a patch that the model still writes shows its files and added lines;
   await expect(card).toHaveCount(0)
   expect((await lab.git('status', '--porcelain')).trim()).toBe('')
 })
+
+test('F-906 a file that was moved is one change, with both names and what differs', async ({ open }) => {
+  const { lab, window } = await open({
+    script: [
+      { emit: [call('shell', { command: 'mv notes.txt moved.txt; sed -i s/^line.5$/five/ moved.txt' })] },
+      { emit: [{ text: 'Done.' }] },
+    ],
+  })
+  await writeFile(join(lab.workspace, 'notes.txt'), lines)
+  await window.newSession()
+  await window.command('Approval mode: Allow everything')
+  await window.send('Move it')
+  await window.settled('completed')
+  const changes = await window.tab('Changes')
+  await expect(changes.getByRole('button', { name: /Renamed.*notes\.txt.*renamed to.*moved\.txt/ })).toBeVisible()
+  await expect(changes).toContainText('1 file')
+  await expect(changes).toContainText('five')
+})

@@ -1,4 +1,4 @@
-import { Check, ChevronRight, FileSymlink, SquareTerminal, Undo2 } from 'lucide-react'
+import { ArrowRight, Check, ChevronRight, FileSymlink, SquareTerminal, Undo2 } from 'lucide-react'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { openFile } from '../state/window-store.ts'
@@ -142,6 +142,18 @@ export function ChangeHeader({
           className={classNames('shrink-0 text-faint transition-transform', open && 'rotate-90')}
         />
         <ChangeLetter kind={change.kind} />
+        {change.from !== undefined && (
+          <>
+            <PathText path={change.from} className="shrink-[4] line-through decoration-faint" />
+            <ArrowRight
+              size={12}
+              strokeWidth={1.75}
+              role="img"
+              aria-label="renamed to"
+              className="shrink-0 text-faint"
+            />
+          </>
+        )}
         <PathText path={change.path} className="shrink" />
         {turnLabel && <span className="shrink-0 text-11 text-faint">{turnLabel}</span>}
       </button>

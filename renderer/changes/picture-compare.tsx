@@ -6,7 +6,7 @@ import { client } from '../state/link.ts'
 import { bytesText } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { Button } from '../ui/button.tsx'
-import { classNames } from '../ui/class-names.ts'
+import { classNames, transparencySquares } from '../ui/class-names.ts'
 import { useBlobUrl } from '../ui/use-blob-url.ts'
 
 type Pictures = { before: Picture | null; after: Picture | null }
@@ -65,13 +65,13 @@ function described({ width, height, bytes }: Picture): string {
   return [width !== null && height !== null && `${width} × ${height}`, bytesText(bytes)].filter(Boolean).join(', ')
 }
 
-/** Squares show through where a picture is transparent. */
-const squares = 'bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--canvas)_0_50%)] bg-size-[16px_16px]'
-
 function Frame({ children }: { children: React.ReactNode }) {
   return (
     <div
-      className={classNames('grid min-h-48 place-items-center overflow-hidden rounded-6 border border-line', squares)}
+      className={classNames(
+        'grid min-h-48 place-items-center overflow-hidden rounded-6 border border-line',
+        transparencySquares,
+      )}
     >
       {children}
     </div>

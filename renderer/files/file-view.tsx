@@ -1,15 +1,19 @@
 /** One file: text to edit and save, larger text to read from its beginning, pictures; anything else says what it is. */
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { shownPictureBytesMax } from '../../preload/contract/limits.ts'
 import type { FileBody } from '../../preload/contract/routes.ts'
 import { client } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import type { ShownFile } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { bytesText } from '../transcript/amounts.ts'
+import { rasterImage } from '../transcript/attachment-chips.tsx'
 import { shownText } from '../transcript/shown-text.ts'
+import { classNames, transparencySquares } from '../ui/class-names.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
+import { useBlobUrl } from '../ui/use-blob-url.ts'
 import { type CodeLines, CodeLinesView } from './code-lines.tsx'
 import { FileHeader } from './file-header.tsx'
 import { FindBar } from './find-bar.tsx'
@@ -64,6 +68,8 @@ export function FileView({ file }: { file: ShownFile }) {
         <Skeleton label="Reading the file" lines={[0.5, 0.8, 0.65, 0.9, 0.4]} />
       ) : body.text === '' ? (
         <EmptyState title="The file is empty" />
+      ) : rasterImage.test(body.mediaType ?? '') && body.bytes <= shownPictureBytesMax ? (
+        <FilePicture workspace={workspace} path={path} version={reading?.askedAt ?? 0} />
       ) : (
         <EmptyState
           title={body.binary ? `A binary file of ${bytesText(body.bytes)}` : 'This file cannot be shown as text'}
@@ -76,6 +82,19 @@ export function FileView({ file }: { file: ShownFile }) {
 
 function isEditable({ text, readOnly, truncated }: FileBody): boolean {
   return text !== null && readOnly === null && !truncated
+}
+
+function FilePicture({ workspace, path, version }: { workspace: string; path: string; version: number }) {
+  const url = useBlobUrl(`${workspace} ${path} ${version}`, (signal) =>
+    client().files.picture({ workspace, path }, { signal }),
+  )
+  if (url === null) return <Skeleton label="Reading the picture" lines={[0.6]} />
+  if (url === 'missing') return <EmptyState title="The picture cannot be shown" />
+  return (
+    <div className={classNames('grid min-h-0 grow place-items-center overflow-auto p-16', transparencySquares)}>
+      <img src={url} alt={shownText(path)} className="max-h-full max-w-full object-contain" />
+    </div>
+  )
 }
 
 /** Text to read: at once, before the editor is there, and where it would be too much for it. */
