@@ -29,7 +29,8 @@ function indicatorOf(view: SessionView): Indicator {
   if (view.approvals.depth > 0 || view.questions.depth > 0) return 'needs_you'
   if (header.recovery?.status === 'awaiting') return 'interrupted'
   if (header.currentTurnId !== null) return 'running'
-  if (header.queue.followUps.length > 0) return 'waiting'
+  // A hold is worth a mark where something would begin without it.
+  if (header.queue.followUps.length > 0 || (header.automaticHeld?.waiting ?? 0) > 0) return 'waiting'
   if (header.lastOutcome === 'failed' && unread) return 'failed'
   return unread ? 'unread' : 'none'
 }

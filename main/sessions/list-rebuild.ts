@@ -5,7 +5,7 @@ import type { Storage, StoredSession } from '../storage/storage.ts'
 import { entryOf } from './entry.ts'
 
 /** Rises with every change of what an entry holds or how it is derived. */
-export const listVersion = 2
+export const listVersion = 3
 
 const pageOfIds = 500
 

@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startModelServer } from '../../e2e/model-server/server.ts'
-import { foldEvent } from '../../preload/contract/fold.ts'
+import { blankHeader, foldEvent } from '../../preload/contract/fold.ts'
+import { entryOf } from './entry.ts'
 import { asks, calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 import { Workspaces } from './workspaces.ts'
@@ -106,6 +107,16 @@ test('S-48 the first indicator that applies: needs you, interrupted, running, wa
   const again = await scene.restarted(bench, [], true)
   await again.sessions.recoverAll()
   expect(await indicator(again)).toBe('interrupted')
+})
+
+test('S-48 automatic turns that are held show as waiting, a hold with nothing behind it does not', () => {
+  const held = (waiting: number) => {
+    const header = { ...blankHeader, automaticHeld: { since: 1, by: 'stop' as const, waiting } }
+    const none = { head: null, depth: 0 }
+    const rest = { items: [], itemsBefore: 0, itemsAfter: 0, turns: [], turn: null, changes: [], execSessions: [] }
+    return entryOf({ journalId: 'j', header, approvals: none, questions: none, ...rest }).indicator
+  }
+  expect([held(0), held(2)]).toEqual(['none', 'waiting'])
 })
 
 test('S-59 arguments and result of a call are there in full when asked for, also after its turn was stopped', async () => {

@@ -85,6 +85,24 @@ test('any other throw is app.internal: reported with its stack, sent without a w
   expect(faults).toHaveLength(1)
 })
 
+test('S-34 who a client is its connection says: a payload that claims more is refused and changes nothing', async () => {
+  const seen: ClientContext[] = []
+  const { wires, remote } = serve({
+    session: { stop: async (_, client) => (seen.push(client), { stopped: false, why: 'settled' }) },
+  })
+  const own = { requestId: 'r', sessionId: 's', turnId: 't' }
+  await remote.session.stop(own, { ...me, kind: 'window', attendance: 'attended' })
+  expect(seen).toMatchObject([{ kind: 'web', attendance: 'attended' }])
+  for (const claim of [{ kind: 'window' }, { attendance: 'attended' }, { trusted: true }, { clientId: 'me' }]) {
+    const text = JSON.stringify({
+      i: '9',
+      p: { u: '/session/stop', b: { json: { ...own, requestId: 'q', ...claim } } },
+    })
+    expect((await raw(wires.near, text)).json.data).toMatchObject({ code: 'request.invalid' })
+  }
+  expect(seen).toHaveLength(1)
+})
+
 test('S-4 what a service answers beyond the contract does not reach a client', async () => {
   const workspace = {
     path: '/w',
