@@ -86,6 +86,8 @@ test('X-428 T-152 K-04 a password is asked of the person and reaches the process
   await window.send('Log in')
   await expect(window.question).toContainText('Password:')
   await expect(processes(window.page)).toContainText('Waiting for you')
+  // The agent's guess was refused before the person answers.
+  await expect.poll(() => lab.asked().length).toBe(3)
   await window.question.getByRole('textbox').fill('s3cret-word')
   await window.question.getByRole('textbox').press('Enter')
   await expect(window.entry('Answer: In.')).toBeVisible()

@@ -14,6 +14,7 @@ async function withTerminal(open: (options?: DeskOptions) => Promise<Desk>, opti
     } as typeof get
   })
   await page.reload()
+  await expect(desk.window.button('New session').first()).toBeVisible()
   await desk.window.command('New terminal')
   await expect(rows(desk.window).filter({ hasText: prompt })).toHaveCount(1)
   return desk
