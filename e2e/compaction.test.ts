@@ -80,7 +80,7 @@ test('C-55 S-59 a refusal as too long in the middle of a run is mended, and the 
   expect(shown.stdout).toContain('ask 1 word')
 })
 
-test('C-64 CA-26 K-13 a host killed while a summary is written leaves no trace of it, and the next one is whole', async () => {
+test('C-5 C-64 CA-26 K-13 a host killed while a summary is written leaves no trace of it, and the next one is whole', async () => {
   const hanging: Step = { when: isSummary, emit: [{ text: 'Half' }, { hang: true }] }
   await using lab = await Lab.open({ config, script: [...[1, 2, 3].map((n) => says(`answer ${n}`)), hanging] })
   const sessionId = await threeTurns(lab)
