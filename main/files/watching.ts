@@ -154,6 +154,8 @@ class Watched {
         if (!isPresent) return this.#poll()
         this.#tell('rescan')
         this.started = this.#start()
+        // What changed before the new watch stood was seen by nobody.
+        void this.started.then(() => this.#subscription && this.#tell('rescan'))
       })
     }, ms).unref()
   }
