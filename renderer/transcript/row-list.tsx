@@ -145,10 +145,14 @@ export function RowList({ sessionId }: { sessionId: string }) {
   }, [rows, total, placed, virtualizer, controller, focusedId])
 
   useEffect(() => {
-    const timer = setInterval(() => setAnchor(sessionId, following.current ? null : anchor.current), anchorEveryMs)
+    const keep = () => setAnchor(sessionId, following.current ? null : anchor.current)
+    const timer = setInterval(keep, anchorEveryMs)
+    // A reload takes the page away without a last word to React.
+    addEventListener('pagehide', keep)
     return () => {
       clearInterval(timer)
-      setAnchor(sessionId, following.current ? null : anchor.current)
+      removeEventListener('pagehide', keep)
+      keep()
     }
   }, [sessionId])
 
