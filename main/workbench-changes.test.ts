@@ -273,9 +273,11 @@ describe('changes by commands', () => {
       says('Done.'),
     )
     const { changes } = await view()
-    expect(changes.map(({ path, kind, from }) => [path, kind, from]).toSorted()).toEqual([
-      ['a.txt', 'deleted', undefined],
-      ['new/b.txt', 'renamed', 'a.txt'],
+    expect(
+      changes.map(({ path, kind, from, added, removed }) => [path, kind, from, added, removed]).toSorted(),
+    ).toEqual([
+      ['a.txt', 'deleted', undefined, 0, 0],
+      ['new/b.txt', 'renamed', 'a.txt', 1, 1],
     ])
     const { id } = changes.find(({ kind }) => kind === 'renamed')!
     const diff = await bench.handlers.changes.diff({ sessionId, changeId: id }, who)

@@ -1,5 +1,6 @@
 /** Which of the files that came are those that went, under another name (F-906). */
 import { linkMode, type FileChange } from './change.ts'
+import { quickCounts } from './diff.ts'
 import { isBinary } from './text.ts'
 
 /** Only so many files that went, and came, are compared line by line, each up to a size; equal contents always are. */
@@ -10,20 +11,21 @@ const equalLinesMin = 0.5
 
 /**
  * Marks each created file that took the place of a deleted one with its old path: the closest, where at least half of
- * the lines are equal. Both changes stay, so that each path is undone by itself. `contentOf` answers what is stored.
+ * the lines are equal. Both changes stay, so that each path is undone by itself; lines count where they differ, once.
+ * `contentOf` answers what is stored.
  */
-export function markRenames<Change extends FileChange>(
+export async function markRenames<Change extends FileChange>(
   changes: readonly Change[],
   contentOf: (hash: string) => Uint8Array | null,
-): Change[] {
+): Promise<Change[]> {
   const gone = changes.filter(isGone)
   const came = changes.filter(isNew)
   if (gone.length === 0 || came.length === 0) return [...changes]
-  const from = new Map<string, string>()
+  const from = new Map<string, Change>()
   const left = new Set(gone)
   const take = (one: Change, old: Change | undefined): void => {
     if (!old) return
-    from.set(one.id, old.path)
+    from.set(one.id, old)
     left.delete(old)
   }
   for (const one of came) {
@@ -43,11 +45,29 @@ export function markRenames<Change extends FileChange>(
     if (equal < equalLinesMin) break
     if (!from.has(one.id) && left.has(old)) take(one, old)
   }
-  return changes.map((change) => (from.has(change.id) ? renamed(change, from.get(change.id)!) : change))
+  const moved = new Set(from.values())
+  return Promise.all(
+    changes.map(async (change) => {
+      const old = from.get(change.id)
+      if (old) return renamed(change, old.path, contentOf(old.before!), contentOf(change.after!))
+      return moved.has(change) ? uncounted(change) : change
+    }),
+  )
 }
 
-export function renamed<Change extends FileChange>(change: Change, from: string): Change {
-  return { ...change, kind: 'renamed', from }
+/** The change that made the file under its new name. */
+export async function renamed<Change extends FileChange>(
+  change: Change,
+  from: string,
+  before: Uint8Array | null,
+  after: Uint8Array | null,
+): Promise<Change> {
+  return { ...change, kind: 'renamed', from, ...(await quickCounts(before, after)) }
+}
+
+/** The change that deleted it under its old name: its lines are counted with the other. */
+export function uncounted<Change extends FileChange>(change: Change): Change {
+  return { ...change, added: 0, removed: 0 }
 }
 
 function isGone({ before, after, mode }: FileChange): boolean {

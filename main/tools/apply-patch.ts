@@ -5,7 +5,7 @@ import { readWhole, type CommitGate, type WriteRequest } from '../files/gate.ts'
 import { parsePatch, type FilePatch } from '../files/patch.ts'
 import { notFound, swapped, type FilePath, type Paths } from '../files/paths.ts'
 import { notRead, stale, type FileStates } from '../files/read-state.ts'
-import { renamed } from '../files/renames.ts'
+import { renamed, uncounted } from '../files/renames.ts'
 import { encodeText, utf8 } from '../files/text.ts'
 import { hashOf } from '../files/version.ts'
 import type { FileWorkers } from '../files/worker-pool.ts'
@@ -120,10 +120,13 @@ export function createApplyPatchTool(deps: ApplyPatchDeps): Tool<Input> {
         by: 'tool' as const,
       }
       const made = await deps.gate.commit(placeOf(context), requests, author, context.signal)
-      const changes = made.map((change, at) => {
-        const { movedFrom } = written[at]!
-        return movedFrom === undefined ? change : renamed(change, movedFrom)
-      })
+      const changes = await Promise.all(
+        made.map(async (change, at) => {
+          const { movedFrom, after } = written[at]!
+          if (movedFrom !== undefined) return renamed(change, movedFrom, written[at - 1]!.before, after)
+          return written[at + 1]?.movedFrom === undefined ? change : uncounted(change)
+        }),
+      )
       const text = [`Applied the patch to ${counted(written.length)}:`, ...written.map(outcomeOf)].join('\n')
       return { text, isError: false, summary: text, view: { path: written[0]!.file.shown, line: 1 }, changes }
     },

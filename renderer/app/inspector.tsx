@@ -1,5 +1,6 @@
 /** Complementary "Inspector": what the agent did, plans, looks at and holds in mind. */
 import { PanelRight } from 'lucide-react'
+import { countFiles } from '../changes/change-scope.ts'
 import { ChangesTab } from '../changes/changes-tab.tsx'
 import { ContextTab } from '../context/context-tab.tsx'
 import { FilesTab } from '../files/files-tab.tsx'
@@ -14,7 +15,7 @@ import { PaneToggle, rightEdge } from './title-bar.tsx'
 
 export function Inspector({ sessionId }: { sessionId: string }) {
   const tab = usePreference('inspector.tab')
-  const changed = useView(sessionId, ({ changes }) => new Set(changes.map(({ path }) => path)).size, 0)
+  const changed = useView(sessionId, ({ changes }) => countFiles(changes), 0)
   const plan = useView(sessionId, ({ header }) => header.plan, null)
   const counted = plan?.entries.filter(({ state }) => state !== 'dropped') ?? []
   const done = counted.filter(({ state }) => state === 'done').length

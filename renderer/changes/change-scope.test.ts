@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
 import { change, turn } from '../transcript/fixtures.ts'
-import { filesInScope, unfoldsItself } from './change-scope.ts'
+import { countFiles, filesInScope, unfoldsItself } from './change-scope.ts'
 
 const turns: Turn[] = [turn('t1'), turn('t2'), turn('t3')]
 const made = (id: string, turnId: string, path: string, more: Partial<ChangedFile> = {}): ChangedFile => ({
@@ -43,6 +43,7 @@ test('F-906 a renamed file is one row under its new name, also where it was edit
   const rows = (scope: string) => filesInScope(moved, turns, scope).map(({ path, kind }) => [path, kind])
   expect(rows('t1')).toEqual([['new.ts', 'renamed']])
   expect(rows('session')).toEqual([['new.ts', 'renamed']])
+  expect(countFiles(moved)).toBe(1)
 })
 
 test('F-905 a file unfolds by itself up to 300 changed lines; one without counts never', () => {

@@ -58,6 +58,12 @@ export function filesInScope(
   return scoped.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
+/** How many files these are; a renamed one is one. */
+export function countFiles(changes: readonly ChangedFile[]): number {
+  const movedFrom = new Set(changes.flatMap(({ from }) => from ?? []))
+  return new Set(changes.flatMap(({ path }) => (movedFrom.has(path) ? [] : [path]))).size
+}
+
 export function latestChangedTurn(changes: readonly ChangedFile[], turns: readonly Turn[]): string | null {
   const changed = new Set(changes.map(({ turnId }) => turnId))
   return turns.findLast(({ id }) => changed.has(id))?.id ?? changes.at(-1)?.turnId ?? null

@@ -12,6 +12,7 @@ import {
 } from 'lucide-react'
 import type { Turn } from '../../../preload/contract/session.ts'
 import { attempt } from '../../app/attempt.ts'
+import { countFiles } from '../../changes/change-scope.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
 import { showDialog, showInspector } from '../../state/window-store.ts'
 import { Button } from '../../ui/button.tsx'
@@ -42,7 +43,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
   const { icon: Icon, tone } = marks[turn.outcome]
   const { input, output, total, cost } = turn.usage
   const tokens = total ?? (input !== null || output !== null ? (input ?? 0) + (output ?? 0) : null)
-  const files = new Set(changes.map((file) => file.path)).size
+  const files = countFiles(changes)
   const isUndone = files > 0 && changes.every(({ undone }) => undone)
   const sum = (of: 'added' | 'removed') => changes.reduce((all, file) => all + (file[of] ?? 0), 0)
   return (
