@@ -60,7 +60,7 @@ test('S-126 C-58 C-73 `/compact` on the command line says what came of it, as te
   expect(failed.stderr).toContain('rejected the request')
 })
 
-test('C-55 S-59 a refusal as too long in the middle of a run is mended, and the run says how', async () => {
+test('C-55 a refusal as too long in the middle of a run is mended, and the run says how', async () => {
   const refused: Step = {
     error: { status: 400, code: 'context_length_exceeded', message: 'maximum context length is 12000 tokens' },
   }

@@ -98,7 +98,7 @@ describe('results of this turn', () => {
     expect(prunedText('grep', undefined)).not.toContain('output:')
   })
 
-  test('C-31 C-50 whatever is pruned, calls keep their results and only candidates change', () => {
+  test('C-50 whatever is pruned, calls keep their results and only candidates change', () => {
     fc.assert(
       fc.property(turn, fc.integer({ min: 500, max: 8_000 }), (own, budget) => {
         const pruned = prune(own, { around: 0, budget, reproducible })
@@ -114,7 +114,7 @@ describe('results of this turn', () => {
 })
 
 describe('a request that is cut down', () => {
-  test('C-31 C-35 C-54 keeps the summary, this message and whole newest steps, within room; a property', () => {
+  test('C-54 keeps the summary, this message and whole newest steps, within room; a property', () => {
     const conversations = fc.tuple(
       fc.array(turn, { maxLength: 4 }),
       turn,
@@ -176,7 +176,7 @@ describe('a request that is cut down', () => {
     ).toBeNull()
   })
 
-  test('C-31 steps begin with an answer and end before the next', () => {
+  test('C-54 steps begin with an answer and end before the next', () => {
     const messages = [...step('a', 'x'), user('steer'), ...step('b', 'y')]
     expect(stepsOf(messages).map((group) => group.length)).toEqual([3, 2])
   })
@@ -244,7 +244,7 @@ describe('a conversation', () => {
     expect((await talk.fitted([]))!.slice(1)).toEqual(own)
   })
 
-  test('C-48 C-53 C-56 first results, then a summary, once a step and three times a turn, then a cut; a turn that fails leaves no trace', async () => {
+  test('C-48 C-53 first results, then a summary, once a step and three times a turn, then a cut; a turn that fails leaves no trace', async () => {
     const asked: string[] = []
     const earlier = [user(tokens(900)), ...step('e', tokens(900), 'write_file')]
     const talk = open([user('go'), ...step('a', tokens(1_500))], 3_000, {

@@ -41,7 +41,7 @@ const texts = (items: Item[], turns: Turn[] = []) =>
   )
 
 describe('what the model is sent of the transcript', () => {
-  test('C-1 C-3 the newest summary stands for all before it, once, and equal items give equal bytes', () => {
+  test('C-1 the newest summary stands for all before it, once, and equal items give equal bytes', () => {
     const items = [
       user('one', 't1'),
       said('a', 't1'),

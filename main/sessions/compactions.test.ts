@@ -62,7 +62,7 @@ describe('room for a request', () => {
     expect(window.itemsOf('error')).toEqual([])
   })
 
-  test('K-27 C-55 C-56 a model that refuses everything as too long ends the turn with an explanation, after one more try', async () => {
+  test('K-27 C-55 a model that refuses everything as too long ends the turn with an explanation, after one more try', async () => {
     const refused: Step = { repeat: 'always', error: { status: 400, code: 'context_length_exceeded' } }
     const bench = await open([...answers(1), { ...summary(), repeat: 'always' }, refused])
     const { actor, window } = await turns(bench, 1)
@@ -74,7 +74,7 @@ describe('room for a request', () => {
     expect(scene.server.asked()).toHaveLength(4)
   })
 
-  test('C-56 CA-20 one message that no request can hold fails before any is sent, without a mark', async () => {
+  test('C-48 one message that no request can hold fails before any is sent, without a mark', async () => {
     const bench = await open([])
     const { actor, window } = await turns(bench, 0)
     const end = await ask(bench, actor, window, `ask ${long(20_000)}`)
@@ -83,7 +83,7 @@ describe('room for a request', () => {
     expect(marks(window)).toEqual([])
   })
 
-  test('C-15 C-44 a model too small for system prompt and tools fails the turn before any request', async () => {
+  test('C-44 a model too small for system prompt and tools fails the turn before any request', async () => {
     const tiny = { models: [{ id: 'scripted', contextLength: 2_300, maxOutput: 200 }] }
     const bench = await scene.workbench([], { lab: tiny })
     const actor = bench.create()
@@ -436,7 +436,7 @@ describe('the mark', () => {
     expect(view.header).toEqual(before.header)
   })
 
-  test('S-11 C-7 C-76 CA-29 S-82 going back brings the mark before it into force, going forward the newer one', async () => {
+  test('S-11 C-76 CA-29 S-82 going back brings the mark before it into force, going forward the newer one', async () => {
     const { bench, actor, window, user } = await marked()
     const rewinds = new Rewinds({ ...bench, chooseModel: () => 'lab/scripted', now: Date.now })
     expect(await inForce(bench, actor.id)).toBe('Through six.')
