@@ -163,3 +163,21 @@ describe('S-21 deletion', () => {
     expect(await refusal(bench.sessions.open(two.id))).toBe('session.deleted')
   })
 })
+
+test('S-10 the numbers of a provider are kept as it gave them, each session has its own, and a restart shows them', async () => {
+  const usage = { input: 120, output: 8, total: 175 }
+  const first = await scene.workbench([
+    { emit: [{ text: 'One.' }], usage },
+    { emit: [{ text: 'Two.' }], usage: { input: 3, output: 4, total: 7 } },
+  ])
+  const actors = [first.create(), first.create()]
+  for (const actor of actors) {
+    const window = await first.follow(actor)
+    await window.settled(await first.start(actor, 'count'))
+  }
+  const second = await scene.restarted(first)
+  const [one, two] = await Promise.all(actors.map(({ id }) => second.sessions.open(id)))
+  expect(one!.header.lastUsage).toMatchObject(usage)
+  expect(one!.header.usage).toMatchObject(usage)
+  expect(two!.header.lastUsage).toMatchObject({ input: 3, output: 4, total: 7 })
+})

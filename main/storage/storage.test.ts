@@ -649,3 +649,33 @@ test('S-19 the list, the look for what was interrupted and the prefix of an id r
   expect(await storage.idsByPrefix(header.id.slice(0, 8))).toEqual([header.id])
   await expect(storage.loadSession(header.id)).rejects.toThrow()
 })
+
+test('S-5 an item is whole by its schema, and its place is its own in the session', async () => {
+  const { Item } = await import('../../preload/contract/items.ts')
+  const item = textItem(1, 'fine')
+  expect(Item.safeParse(item).success).toBe(true)
+  const needed = [
+    'id',
+    'turnId',
+    'stepId',
+    'kind',
+    'pos',
+    'createdAt',
+    'endedAt',
+    'status',
+    'source',
+    'contextual',
+    'visible',
+  ]
+  for (const name of needed)
+    expect([name, Item.safeParse({ ...item, [name]: undefined }).success]).toEqual([name, false])
+  expect(Item.safeParse({ ...item, status: 'done' }).success).toBe(false)
+
+  const storage = await open()
+  const header = sampleHeader({ lastSeq: 1 })
+  await storage.commit(sampleWrite(header, { items: [item] }))
+  await expect(
+    storage.commit(sampleWrite(header, { items: [textItem(1, 'another', { id: 'other' })] })),
+  ).rejects.toMatchObject({ code: 'storage.failed', reason: 'conflict' })
+  expect((await storage.loadSession(header.id))?.items).toHaveLength(1)
+})
