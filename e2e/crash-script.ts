@@ -77,6 +77,32 @@ export function isBeginning(text: string): boolean {
 export const isAside = (text: string) => /^(Heard|Done later) /.test(text)
 
 /** What must be answered exactly once, wherever. */
+export function expectedAside(): { asked: string; answer: string }[] {
+  return Array.from({ length: taskCount }, (_, task) => task)
+    .filter((task) => kindOf(task) === 'queue')
+    .flatMap((task) =>
+      (['a', 'b'] as const).map((which) => ({ asked: said.later(task, which), answer: laterText(task, which) })),
+    )
+}
+
+/** Whether a text is a beginning of something the script says. */
+export function isBeginning(text: string): boolean {
+  return Array.from({ length: taskCount }, (_, task) => task).some((task) =>
+    [
+      ...Array.from({ length: stepsOf[kindOf(task)] }, (_, at) => stepText(task, at + 1)),
+      answerText(task),
+      laterText(task, 'a'),
+      laterText(task, 'b'),
+      heardText(task),
+      stoppedText(task),
+    ].some((whole) => whole.startsWith(text)),
+  )
+}
+
+/** Answers to queued messages and to steers that became turns of their own: where they stand is decided by the kills. */
+export const isAside = (text: string) => /^(Heard|Done later) /.test(text)
+
+/** What must be answered exactly once, wherever. */
 export function expectedAside(): string[] {
   return Array.from({ length: taskCount }, (_, task) => task)
     .filter((task) => kindOf(task) === 'queue')
