@@ -85,30 +85,6 @@ export function expectedAside(): { asked: string; answer: string }[] {
     )
 }
 
-/** Whether a text is a beginning of something the script says. */
-export function isBeginning(text: string): boolean {
-  return Array.from({ length: taskCount }, (_, task) => task).some((task) =>
-    [
-      ...Array.from({ length: stepsOf[kindOf(task)] }, (_, at) => stepText(task, at + 1)),
-      answerText(task),
-      laterText(task, 'a'),
-      laterText(task, 'b'),
-      heardText(task),
-      stoppedText(task),
-    ].some((whole) => whole.startsWith(text)),
-  )
-}
-
-/** Answers to queued messages and to steers that became turns of their own: where they stand is decided by the kills. */
-export const isAside = (text: string) => /^(Heard|Done later) /.test(text)
-
-/** What must be answered exactly once, wherever. */
-export function expectedAside(): string[] {
-  return Array.from({ length: taskCount }, (_, task) => task)
-    .filter((task) => kindOf(task) === 'queue')
-    .flatMap((task) => [laterText(task, 'a'), laterText(task, 'b')])
-}
-
 /** `failing` holds the tasks whose request still fails. */
 export function answerOf(request: RecordedRequest, failing: ReadonlySet<number>): Step {
   const messages = messagesOf(request.body)
