@@ -207,7 +207,8 @@ class Person {
         handlers.session.submit({ requestId, sessionId, text, attachments: [], whenBusy }, who),
       text,
     )
-    if (reply instanceof LatheError) throw reply
+    // What waited in the queue may have begun just now: then it is that turn's, and this is not sent.
+    if (reply instanceof LatheError && reply.code !== 'turn.busy') throw reply
   }
 
   async quit(): Promise<void> {
