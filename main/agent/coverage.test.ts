@@ -58,6 +58,17 @@ describe('what a summary covers', () => {
     expect(running.covered.map(({ id }) => id)).toEqual(['0.0', '0.1'])
   })
 
+  test('C-71 the mark takes a free place: messages without one before them are covered with what came earlier', () => {
+    const { items, ...rest } = session([[50, 50], [50, 50], [50, 50], [50]])
+    const closeUp = (from: number) => items.map((item, at) => (at < from ? { ...item, pos: at + 1 } : item))
+    const some = planCoverage({ ...rest, items: closeUp(4), room: 200 })!
+    expect(some.kept[0]!.id).toBe('2.0')
+    expect(some.place).toBe(some.kept[0]!.pos - 1)
+    expect(closeUp(4).map(({ pos }) => pos)).not.toContain(some.place)
+    const none = planCoverage({ ...rest, items: closeUp(items.length), room: 200 })!
+    expect([none.kept, none.place]).toEqual([[], null])
+  })
+
   test('C-59 nothing to cover is no plan: an empty session, one turn that fits, a mark with what fits behind it', () => {
     expect(planCoverage({ ...session([]), room: 100 })).toBeNull()
     expect(planCoverage({ ...session([[50, 50]]), room: 100 })).toBeNull()
