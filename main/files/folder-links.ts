@@ -1,7 +1,7 @@
 /** Symbolic links beside the files that the search program lists: it lists none itself. For a thread that may wait. */
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
-import { join } from 'node:path'
-import { IgnoreRules } from './ignore-rules.ts'
+import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ignoreFiles, IgnoreRules } from './ignore-rules.ts'
 import { neverEntered } from './never-entered.ts'
 
 /** What a folder held when it had these times. */
@@ -32,7 +32,7 @@ export class FolderLinks {
       if (!folder) continue
       now.set(path, folder)
       const ignores = (name: string, isFolder: boolean): boolean =>
-        IgnoreRules.forSync(join(this.#root, path), rules).ignores(join(this.#root, path, name), isFolder)
+        rulesOf(join(this.#root, path), rules).ignores(join(this.#root, path, name), isFolder)
       for (const name of folder.links) {
         if (!neverEntered.has(name) && !ignores(name, false)) links.push(below(path, name))
       }
@@ -60,6 +60,35 @@ export class FolderLinks {
     } catch {
       return null
     }
+  }
+}
+
+/** The rules of a folder; `known` keeps those of the folders above it for the next one. */
+function rulesOf(folder: string, known: Map<string, IgnoreRules>): IgnoreRules {
+  let rules = known.get(folder)
+  if (!rules) {
+    const isRoot = dirname(folder) === folder || isThere(join(folder, '.git'))
+    const above = isRoot ? null : rulesOf(dirname(folder), known)
+    const texts = ignoreFiles.map((name) => textOf(join(folder, name)))
+    rules = new IgnoreRules(above, folder, texts)
+    known.set(folder, rules)
+  }
+  return rules
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
   }
 }
 

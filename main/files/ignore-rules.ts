@@ -1,5 +1,4 @@
 /** Which entries of a folder ignore files leave out, for whoever looks at folders without the search program (F-802). */
-import { lstatSync, readFileSync } from 'node:fs'
 import { lstat, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
@@ -14,43 +13,18 @@ export class IgnoreRules {
   /** Outermost first. */
   readonly #levels: readonly Level[]
 
-  private constructor(levels: readonly Level[]) {
-    this.#levels = levels
+  /** What `above` says holds too; `texts` are those of the folder's own ignore files. */
+  constructor(above: IgnoreRules | null, folder: string, texts: readonly string[]) {
+    this.#levels = [...(above === null ? [] : above.#levels), { folder, rules: ignore().add(texts.join('\n')) }]
   }
 
   static async for(folder: string, globalIgnoreFile: string | null): Promise<IgnoreRules> {
-    const levels: Level[] = []
-    for (let at = folder; ; at = dirname(at)) {
-      const texts = await Promise.all(ignoreFiles.map((name) => readFile(join(at, name), 'utf8').catch(() => '')))
-      levels.unshift(levelOf(at, texts))
-      const isRoot = await lstat(join(at, '.git')).then(
-        () => true,
-        () => false,
-      )
-      if (isRoot || dirname(at) === at) {
-        const text = globalIgnoreFile === null ? '' : await readFile(globalIgnoreFile, 'utf8').catch(() => '')
-        levels.unshift(levelOf(at, [text]))
-        return new IgnoreRules(levels)
-      }
-    }
-  }
-
-  /** The same for a thread that may wait; `known` is kept by the caller for folders that share those above them. */
-  static forSync(folder: string, known: Map<string, IgnoreRules>): IgnoreRules {
-    let rules = known.get(folder)
-    if (!rules) {
-      const isRoot = dirname(folder) === folder || isThere(join(folder, '.git'))
-      const above = isRoot ? [] : IgnoreRules.forSync(dirname(folder), known).#levels
-      rules = new IgnoreRules([
-        ...above,
-        levelOf(
-          folder,
-          ignoreFiles.map((name) => textOf(join(folder, name))),
-        ),
-      ])
-      known.set(folder, rules)
-    }
-    return rules
+    const texts = await Promise.all(ignoreFiles.map((name) => textOf(join(folder, name))))
+    const isRoot = dirname(folder) === folder || (await isThere(join(folder, '.git')))
+    const above = isRoot
+      ? new IgnoreRules(null, folder, globalIgnoreFile === null ? [] : [await textOf(globalIgnoreFile)])
+      : await IgnoreRules.for(dirname(folder), globalIgnoreFile)
+    return new IgnoreRules(above, folder, texts)
   }
 
   /** The innermost file that says anything decides; what lies in an ignored folder is ignored. */
@@ -67,24 +41,15 @@ export class IgnoreRules {
   }
 }
 
-function levelOf(folder: string, texts: readonly string[]): Level {
-  return { folder, rules: ignore().add(texts.join('\n')) }
+function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '')
 }
 
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}
-
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch {
-    return false
-  }
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** The rules for paths anywhere below a folder; what was read is kept until somebody says that it has changed. */

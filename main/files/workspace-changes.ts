@@ -8,6 +8,7 @@ import { utimes } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
 import { newId } from '../../preload/contract/ids.ts'
+import { coveredFilesMax } from '../../preload/contract/limits.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { linkMode, type FileChange } from './change.ts'
 import { tidyCheckpoints } from './checkpoint-stores.ts'
@@ -16,7 +17,7 @@ import type { Paths, Place } from './paths.ts'
 import { markRenames } from './renames.ts'
 import { ScanThread } from './scan-thread.ts'
 import type { SearchProgram } from './search-program.ts'
-import { coveredFilesMax, type Difference, type Held, type ScanResult } from './workspace-scan.ts'
+import type { Difference, Held, ScanResult } from './workspace-scan.ts'
 
 export type WorkspaceChangesOptions = {
   paths: Paths

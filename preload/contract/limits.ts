@@ -71,6 +71,9 @@ export const attachedImagesBytesMax = 50 * 1024 * 1024
 /** The editor opens and saves text files up to this size; of larger ones the beginning is shown. */
 export const editedBytesMax = 5 * 1024 * 1024
 
+/** A workspace with more files has no checkpoints (F-1007). */
+export const coveredFilesMax = 250_000
+
 /** Pictures are shown up to this size; larger ones say theirs. */
 export const shownPictureBytesMax = 10 * 1024 * 1024
 /** Comments that wait in a draft to be sent, and characters of one and of the lines it quotes. */
