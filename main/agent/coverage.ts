@@ -41,8 +41,11 @@ export function planCoverage(input: {
     first = start
   }
   // Messages of sessions from before there were summaries have no place free before them: one of today is looked for.
-  while (first < items.length && items[first - 1]?.pos === items[first]!.pos - 1)
-    first = starts.find((start) => start > first) ?? items.length
+  const isTaken = (at: number): boolean => {
+    const earlier = items[at - 1]
+    return earlier !== undefined && earlier.kind !== 'compaction' && earlier.pos === items[at]!.pos - 1
+  }
+  while (first < items.length && isTaken(first)) first = starts.find((start) => start > first) ?? items.length
   // A mark alone, or nothing, before what is kept: there is nothing new to cover.
   const covered = items.slice(0, first)
   const through = covered.findLast((item) => item.kind !== 'compaction')
