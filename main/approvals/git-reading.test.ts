@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, realpath, rm, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -234,17 +234,7 @@ const vectors: { named: string; set: () => Promise<unknown>; command: string; fi
   {
     named: 'a repository inside, with a configuration of its own',
     set: async () => {
-      const inner = join(workspace, 'inner')
-      await mkdir(inner)
-      for (const args of [
-        ['init', '-q', '.'],
-        ['config', 'user.email', 'a@b.test'],
-        ['config', 'user.name', 'A'],
-      ])
-        await run('git', args, {}, inner)
-      await writeFile(join(inner, 'b.txt'), 'one\n')
-      await run('git', ['add', '.'], {}, inner)
-      await run('git', ['commit', '-qm', 'inner'], {}, inner)
+      const inner = await innerRepository()
       await git('add', 'inner')
       await run('git', ['config', 'core.fsmonitor', `${workspace}/evil.sh`], {}, inner)
     },
@@ -272,12 +262,56 @@ const vectors: { named: string; set: () => Promise<unknown>; command: string; fi
     fires: false,
   },
   {
+    named: 'a repository inside that history shows, looked into by a git of its own',
+    set: async () => {
+      // As people set it for themselves.
+      await git('config', '--global', 'diff.submodule', 'diff')
+      const inner = await innerRepository()
+      await git('add', 'inner')
+      await git('commit', '-qm', 'with inner')
+      await writeFile(join(inner, 'b.txt'), 'two\n')
+      await run('git', ['commit', '-qam', 'inner two'], {}, inner)
+      await git('add', 'inner')
+      await git('commit', '-qm', 'inner moved on')
+      await run('git', ['config', 'diff.external', `${workspace}/evil.sh`], {}, inner)
+      await git('rm', '-q', '--cached', 'inner')
+    },
+    command: 'git show HEAD',
+  },
+  {
+    named: 'an extension of the large files of a filter that the person has',
+    set: async () => {
+      // Stands for git-lfs, which runs the extensions that a repository names.
+      await git('config', '--global', 'filter.lfs.clean', 'sh -c "$(git config lfs.extension.x.clean)"')
+      await writeFile(join(workspace, '.gitattributes'), '*.txt filter=lfs\n')
+      await git('config', 'lfs.extension.x.clean', './evil.sh')
+      await touched('a.txt', 'two\n')
+    },
+    command: 'git status',
+  },
+  {
     named: 'summaries of repositories inside',
     set: () => git('config', 'status.submoduleSummary', 'true'),
     command: 'git status',
     fires: false,
   },
 ]
+
+/** A repository of its own, with a commit. */
+async function innerRepository(): Promise<string> {
+  const inner = join(workspace, 'inner')
+  await mkdir(inner)
+  for (const args of [
+    ['init', '-q', '.'],
+    ['config', 'user.email', 'a@b.test'],
+    ['config', 'user.name', 'A'],
+  ])
+    await run('git', args, {}, inner)
+  await writeFile(join(inner, 'b.txt'), 'one\n')
+  await run('git', ['add', '.'], {}, inner)
+  await run('git', ['commit', '-qm', 'inner'], {}, inner)
+  return inner
+}
 
 /** A commit that claims to be signed, so that somebody has to check it. */
 async function signedCommit(): Promise<void> {
@@ -333,6 +367,30 @@ describe('Z-65 what git would show that is not of the workspace', () => {
     await rm(join(workspace, '.git'), { recursive: true })
     await writeFile(join(workspace, '.git'), `gitdir: ${other}/.git\n`)
     expect(await gitOnlyReads(workspace, workspace, { env })).toBe(false)
+  })
+
+  test('the store of another by part: its common folder, its objects by link or by name', async () => {
+    const other = join(root, 'other')
+    await run('git', ['clone', '-q', '--no-hardlinks', workspace, other])
+    const store = join(workspace, '.git')
+    expect(await gitOnlyReads(workspace, workspace, { env })).toBe(true)
+
+    await writeFile(join(store, 'commondir'), `${other}/.git\n`)
+    expect(await gitOnlyReads(workspace, workspace, { env })).toBe(false)
+    await rm(join(store, 'commondir'))
+
+    await writeFile(join(store, 'objects/info/alternates'), `${other}/.git/objects\n`)
+    expect(await gitOnlyReads(workspace, workspace, { env })).toBe(false)
+    await rm(join(store, 'objects/info/alternates'))
+
+    for (const part of ['objects/pack', 'objects', 'refs', 'logs']) {
+      await rm(join(store, part), { recursive: true })
+      await symlink(join(other, '.git', part), join(store, part))
+      expect(await gitOnlyReads(workspace, workspace, { env })).toBe(false)
+      await rm(join(store, part))
+      await run('cp', ['-r', join(other, '.git', part), join(store, part)])
+      expect(await gitOnlyReads(workspace, workspace, { env })).toBe(true)
+    }
   })
 
   test('core.worktree, a bare repository in the files, and no repository at all', async () => {

@@ -3,8 +3,8 @@
  * its own configuration (filters, textconv, pagers, helpers of remotes) and by the repositories inside it, so git counts as
  * only reading where nothing of that is there. What the person set for themselves, globally, is theirs.
  */
-import { readFile, realpath } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { readdir, readFile, realpath } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
 import { runCommand } from '../exec/command.ts'
 
 export type GitReadingPorts = {
@@ -23,9 +23,12 @@ export const readOnlyGitEnvironment: Record<string, string> = {
   ...configured({
     'core.fsmonitor': 'false',
     'core.hooksPath': '/dev/null',
+    // A git of its own would look into a repository inside, without any of these.
+    'diff.submodule': 'short',
     'log.showSignature': 'false',
     'protocol.allow': 'never',
     'safe.bareRepository': 'explicit',
+    'status.submoduleSummary': 'false',
   }),
 }
 
@@ -37,8 +40,10 @@ const harmlessKeys: readonly RegExp[] = [
   /^core\.(abbrev|autocrlf|bare|bigfilethreshold|checkstat|commentchar|commentstring|commitgraph|compression|editor|eol|filemode|fscache|fsmonitor|fsync|fsyncmethod|hidedotfiles|hookspath|ignorecase|ignorestat|logallrefupdates|longpaths|loosecompression|multipackindex|precomposeunicode|preloadindex|protecthfs|protectntfs|quotepath|repositoryformatversion|safecrlf|sharedrepository|sparsecheckout|sparsecheckoutcone|splitindex|symlinks|trustctime|untrackedcache|usereplacerefs|warnambiguousrefs|whitespace)$/,
   /^extensions\.(compatobjectformat|noop|noop-v1|objectformat|preciousobjects|refstorage|relativeworktrees|worktreeconfig)$/,
   /^(user|author|committer)\.(email|name|signingkey|useconfigonly)$/,
-  /^(branch|advice|alias|commit|tag|pull|push|fetch|rebase|rerere|init|gc|pack|repack|index|maintenance|feature|color|column|apply|am|stash|clone|checkout|grep|help|gui|gitk|github|lfs|vscode-merge-base|credential|http|url)\./,
+  /^(branch|advice|alias|commit|tag|pull|push|fetch|rebase|rerere|init|gc|pack|repack|index|maintenance|feature|color|column|apply|am|stash|clone|checkout|grep|help|gui|gitk|github|vscode-merge-base|credential|http|url)\./,
   /^remote\.(.+\.(url|pushurl|fetch|push|tagopt|mirror|prune|prunetags|skipdefaultupdate|skipfetchall|gh-resolved|followremotehead)|pushdefault)$/,
+  // Its filter may be the person's; its extensions and transfers are programs.
+  /^lfs\.(.+\.)?(url|pushurl|access|locksverify|repositoryformatversion|fetchinclude|fetchexclude|concurrenttransfers)$/,
   /^merge\.(conflictstyle|ff|log|renames|renamelimit|stat|autostash|branchdesc|verbosity|directoryrenames|defaulttoupstream)$/,
   /^diff\.(algorithm|colormoved|colormovedws|context|indentheuristic|interhunkcontext|mnemonicprefix|noprefix|relative|renamelimit|renames|statgraphwidth|statnamewidth|suppressblankempty|wserrorhighlight)$/,
   /^status\.(aheadbehind|branch|displaycommentprefix|relativepaths|renamelimit|renames|short|showstash|showuntrackedfiles)$/,
@@ -54,7 +59,7 @@ export async function gitOnlyReads(folder: string, workspace: string, ports: Git
   try {
     const ask = (...args: string[]) => answer(folder, args, ports)
     const [place, keys, modes] = await Promise.all([
-      ask('rev-parse', '--show-toplevel', '--absolute-git-dir', '--git-common-dir'),
+      ask('rev-parse', '--path-format=absolute', '--show-toplevel', '--absolute-git-dir', '--git-common-dir'),
       ask('config', '--list', '--includes', '--name-only', '--show-scope', '-z'),
       ask('ls-files', '--format=%(objectmode)', '--full-name', ':/'),
     ])
@@ -79,15 +84,25 @@ function keysAreHarmless(list: string): boolean {
 }
 
 /** What it shows belongs to the workspace: its tree lies inside, and so does its store, unless it is a worktree of another. */
-async function isHere([top = '', gitDir = '']: string[], workspace: string): Promise<boolean> {
+async function isHere([top = '', gitDir = '', commonDir = '']: string[], workspace: string): Promise<boolean> {
   const root = await realpath(workspace)
   const inside = (path: string) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep)
-  const [tree, store] = await Promise.all([realpath(top), realpath(gitDir)])
-  if (!inside(tree)) return false
-  if (inside(store)) return true
+  const [tree, store, common] = await Promise.all([realpath(top), realpath(gitDir), realpath(commonDir)])
+  if (!inside(tree) || !(await holdsItself(store, common))) return false
+  if (inside(store)) return inside(common)
   // The other store names this worktree as its own; a folder that only claims so is not named.
   const named = (await readFile(join(store, 'gitdir'), 'utf8')).trim()
-  return (await realpath(named)) === join(tree, '.git')
+  return (await realpath(named)) === join(tree, '.git') && common === dirname(dirname(store))
+}
+
+/** Nothing of a store leads elsewhere: not by a link, and not by naming the objects of another. */
+async function holdsItself(store: string, common: string): Promise<boolean> {
+  const objects = join(common, 'objects')
+  const folders = [store, common, objects, join(objects, 'pack'), join(objects, 'info')]
+  const entries = await Promise.all(folders.map((folder) => readdir(folder, { withFileTypes: true }).catch(() => [])))
+  return !entries
+    .flat()
+    .some((entry) => entry.name === 'alternates' || (entry.isSymbolicLink() && entry.name !== 'hooks'))
 }
 
 /** What git says, or null where it fails or says too much. */
