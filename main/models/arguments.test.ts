@@ -16,6 +16,12 @@ test('M-63 what is not an object is refused with its place and at most 200 chara
   expect('raw' in long && long.raw.length).toBe(200)
 })
 
+test('M-63 arguments nested so deep that nothing could go over them again are refused', () => {
+  const nested = (depth: number) => `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`
+  expect(readArguments(nested(120))).toHaveProperty('args')
+  expect(readArguments(nested(20_000))).toMatchObject({ invalid: 'They are nested too deep.' })
+})
+
 test('M-63 no cut of valid arguments is ever taken for a call', () => {
   const args = fc.dictionary(
     fc.string(),

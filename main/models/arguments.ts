@@ -1,5 +1,6 @@
 /** Arguments of a tool call as the model wrote them: strict JSON first, then one careful repair (M-63). */
 import { jsonrepair } from 'jsonrepair'
+import { nestedValuesMax } from '../../preload/contract/limits.ts'
 import { isRecord } from './config.ts'
 
 export type ReadArguments = { args: Record<string, unknown> } | { raw: string; invalid: string }
@@ -19,7 +20,8 @@ export function readArguments(raw: string): ReadArguments {
     if (!isClosed(raw)) complaint = `Not closed; the arguments were cut. ${complaint}`
     else if (raw.length <= repairLimit) value = repaired(raw)
   }
-  if (isRecord(value)) return { args: value }
+  if (isRecord(value) && nestsWithin(value, nestedValuesMax / 2)) return { args: value }
+  if (isRecord(value)) complaint = 'They are nested too deep.'
   return { raw: raw.slice(0, 200), invalid: complaint || 'The arguments are not an object.' }
 }
 
@@ -29,6 +31,11 @@ function repaired(raw: string): unknown {
   } catch {
     return undefined
   }
+}
+
+function nestsWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => nestsWithin(inner, depth - 1))
 }
 
 const closers: Record<string, string> = { '{': '}', '[': ']' }

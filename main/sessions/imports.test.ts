@@ -108,9 +108,9 @@ async function sessionCount(): Promise<number> {
 }
 
 /** Every id replaced by the place at which it first stands. */
-function withoutIds(text: string): string {
+function withoutIds(text: string): unknown {
   const ids = new Map<string, string>()
-  return text.replaceAll(
+  const renamed = text.replaceAll(
     /"(id|turnId|stepId|userItemId|retryOf|approvalId|workspace)": "([^"]*)"/g,
     (whole, name, id) => {
       if (name === 'workspace') return whole
@@ -118,6 +118,7 @@ function withoutIds(text: string): string {
       return `"${name}": "${ids.get(id)}"`
     },
   )
+  return JSON.parse(renamed)
 }
 
 test('S-92 SA-22 an exported session comes back equal but for ids; twice it is a duplicate unless a copy is asked for', async () => {
@@ -125,7 +126,7 @@ test('S-92 SA-22 an exported session comes back equal but for ids; twice it is a
   const text = await exported(original)
   const imported = await bring(text)
   expect(imported).not.toBe(original)
-  expect(withoutIds(await exported(imported))).toBe(withoutIds(text))
+  expect(withoutIds(await exported(imported))).toEqual(withoutIds(text))
   expect(listed).toContain(imported)
   expect(await storage.loadSession(imported)).toMatchObject({
     header: {
@@ -145,7 +146,7 @@ test('S-92 SA-22 an exported session comes back equal but for ids; twice it is a
   expect(await refusal(bring(text))).toMatchObject({ code: 'import.duplicate', data: { sessionId: imported } })
   expect(await sessionCount()).toBe(2)
   const copy = await bring(text, true)
-  expect(withoutIds(await exported(copy))).toBe(withoutIds(text))
+  expect(withoutIds(await exported(copy))).toEqual(withoutIds(text))
   await storage.erase(copy, 1)
   await storage.erase(imported, 1)
   expect(await bring(text)).not.toBe(imported)
@@ -160,6 +161,30 @@ test('TA-37 T-143 no grant comes with it: what the original was allowed is asked
   expect((await storage.loadSession(imported))?.header.approvalMode).toBe('ask')
 })
 
+test('S-92 what a file holds beside an entry stays out, and what it says still goes on has ended', async () => {
+  const file = JSON.parse(await exported(await store())) as Record<string, any>
+  const { items } = file
+  items[1].rewound = items[1].grants = items[1].code = 'evil'
+  Object.assign(items[3], { state: 'waiting', status: 'live' })
+  const approval = { toolItemId: 'i3', state: 'open', request: { ...request } }
+  items.push({ ...items[5], ...approval, kind: 'approval', id: 'ap', pos: 601 })
+  const json = JSON.stringify(file).replace('"rewound"', '"__proto__"')
+  const stored = await wholeItems(storage, await bring(json))
+  expect(Object.keys(stored[1]!).filter((key) => ['__proto__', 'rewound', 'grants', 'code'].includes(key))).toEqual([])
+  expect(stored[3]).toMatchObject({ state: 'cancelled', status: 'final', contextual: false })
+  expect(stored[600]).toMatchObject({ state: 'cancelled', toolItemId: stored[3]!.id })
+})
+
+const request = {
+  tool: 'shell',
+  title: 'Run',
+  detail: 'ls',
+  detailKind: 'command',
+  reason: '',
+  rules: [],
+  argsHash: '',
+}
+
 test('S-92 a bad file is refused by its first bad path, and nothing of it is stored', async () => {
   const text = await exported(await store())
   const file = JSON.parse(text) as Record<string, any>
@@ -172,6 +197,14 @@ test('S-92 a bad file is refused by its first bad path, and nothing of it is sto
     ['items[512].pos', 'import.invalid', changed(({ items }) => void (items[512].pos = 'x'))],
     ['items[512].kind', 'import.invalid', changed(({ items }) => void (items[512].kind = 'hologram'))],
     ['items[7].id', 'import.invalid', changed(({ items }) => void (items[7].id = items[6].id))],
+    ['items[9].createdAt', 'import.invalid', changed(({ items }) => void (items[9].createdAt = 9e15))],
+    ['items[599].pos', 'import.invalid', changed(({ items }) => void (items[599].pos = Number.MAX_SAFE_INTEGER))],
+    ['session.updatedAt', 'import.invalid', changed(({ session }) => void (session.updatedAt = 9e15))],
+    ['session.title', 'import.invalid', changed(({ session }) => void (session.title = 'x'.repeat(801)))],
+    ['session.workspace', 'import.invalid', changed(({ session }) => void (session.workspace = '../../etc'))],
+    ['session.workspace', 'import.invalid', changed(({ session }) => void (session.workspace = '/a\0b'))],
+    ['turns[1]', 'import.invalid', changed(({ turns }) => void (turns[1].reason = 'x'.repeat(300_000)))],
+    ['', 'import.invalid', text.replace('"args": {', `"args": {"a": ${'['.repeat(20_000)}${']'.repeat(20_000)},`)],
     ['turns[1].startedAt', 'import.invalid', changed(({ turns }) => void delete turns[1].startedAt)],
     ['session.title', 'import.invalid', changed(({ session }) => void (session.title = null))],
     ['session', 'import.invalid', changed((copy) => void delete copy['session'])],

@@ -6,13 +6,13 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join, win32 } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { Item } from '../../preload/contract/items.ts'
-import { importBytesMax, importValueCharsMax } from '../../preload/contract/limits.ts'
+import { importBytesMax, importValueCharsMax, titleCharsMax } from '../../preload/contract/limits.ts'
 import { type Entry, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { type JsonPart, JsonParts } from '../storage/json-parts.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -35,9 +35,25 @@ type Upload = { path: string; file: FileHandle; parts: number; bytes: number; at
 const uploadsMax = 4
 const staleMs = 5 * 60_000
 const version = 1
+const shortMax = 300
+/** A turn holds no text but why it ended. */
+const turnCharsMax = 256 * 1024
+/** So that many more entries find a place behind the last. */
+const posMax = Number.MAX_SAFE_INTEGER / 2
 
 const { createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan } = SessionHeader.shape
-const Session = z.object({ createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan })
+const Session = z.object({
+  createdAt,
+  updatedAt,
+  // A folder of another system is kept, and is not there.
+  workspace: workspace.max(4_096).refine(isFolderName, 'it is no folder'),
+  title: title.max(titleCharsMax * 4),
+  titleSource,
+  model: model.unwrap().max(shortMax).nullable(),
+  effort: effort.unwrap().max(shortMax).nullable(),
+  usage,
+  plan,
+})
 
 /** What a file was found to hold, but for the items and turns themselves. */
 type Found = {
@@ -194,6 +210,7 @@ class Look {
     const value = JSON.parse(text) as unknown
     const path = index === null ? key : `${key}[${index}]`
     if (key === 'session' && index === null) this.session = checked(Session, value, path)
+    else if (key === 'turns' && index !== null && text.length > turnCharsMax) throw invalid(path, 'it is too long')
     else if (key === 'turns' && index !== null) this.takeTurn(checked(Turn, value, path), path)
     else if (key === 'items' && index !== null) this.takeItem(checked(Item, value, path), path)
     else if (key === 'format' && value !== 'lathe.session') throw invalid(path, 'this is no session of Lathe')
@@ -220,7 +237,7 @@ class Look {
 
   private takeItem(item: Item, path: string): void {
     this.once(item.id, path)
-    if (item.pos <= this.lastPos) throw invalid(`${path}.pos`, 'it is out of order')
+    if (item.pos <= this.lastPos || item.pos > posMax) throw invalid(`${path}.pos`, 'it is out of order')
     if (item.omitted !== undefined) throw invalid(`${path}.omitted`, 'its text is not whole')
     this.lastPos = item.pos
     if (!item.visible) return
@@ -232,6 +249,11 @@ class Look {
     if (this.ids.has(id)) throw invalid(`${path}.id`, 'it stands there twice')
     this.ids.add(id)
   }
+}
+
+function isFolderName(folder: string): boolean {
+  if (folder.includes('\0')) return false
+  return /^~(?=$|[/\\])/.test(folder) || isAbsolute(folder) || win32.isAbsolute(folder)
 }
 
 function checked<T>(schema: z.ZodType<T>, value: unknown, path: string): T {

@@ -164,6 +164,8 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
   }
 }
 
+const unended: ReadonlySet<string> = new Set(['proposed', 'waiting', 'running', 'open'])
+
 /** New ids all through; what had not ended when it was copied ended there, and no model is sent a call without result (S-76). */
 export function copiedItem(item: Item, copied: (id: string) => string, at: number): Item {
   const moved = {
@@ -174,7 +176,7 @@ export function copiedItem(item: Item, copied: (id: string) => string, at: numbe
     copiedFrom: item.id,
   }
   const ended = { status: 'final' as const, endedAt: at }
-  const live = item.endedAt === null
+  const live = item.endedAt === null || item.status === 'live' || ('state' in item && unended.has(item.state))
   switch (moved.kind) {
     case 'tool':
       return {

@@ -3,9 +3,9 @@ import type { Database } from 'better-sqlite3'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { newId } from '../../preload/contract/ids.ts'
-import type { Item } from '../../preload/contract/items.ts'
+import { Item } from '../../preload/contract/items.ts'
 import { importValueCharsMax } from '../../preload/contract/limits.ts'
-import type { Turn } from '../../preload/contract/session.ts'
+import { Turn } from '../../preload/contract/session.ts'
 import { copiedItem, copiedTurn } from './copied.ts'
 import { type JsonPart, JsonParts } from './json-parts.ts'
 import { packItem } from './packed.ts'
@@ -27,8 +27,9 @@ export function openImportWrites(db: Database, marks: ReturnType<typeof openSear
     }
     for (const { key, index, text } of partsOf(path)) {
       if (index === null) continue
-      if (key === 'items') putItem(to, renewedItem(JSON.parse(text) as Item, renewed, at))
-      else if (key === 'turns') putTurn(to, renewedTurn(JSON.parse(text) as Turn, renewed, at))
+      // Read as it was looked at: what it holds beside is left out.
+      if (key === 'items') putItem(to, renewedItem(Item.parse(JSON.parse(text)), renewed, at))
+      else if (key === 'turns') putTurn(to, renewedTurn(Turn.parse(JSON.parse(text)), renewed, at))
     }
     marks.addSession(to)
     sql('INSERT OR REPLACE INTO named_values (name, body) VALUES (?, ?)').run(name, JSON.stringify(to))

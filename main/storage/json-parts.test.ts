@@ -32,6 +32,13 @@ test.each(['', '[', '[1]', '{"a": 1', '{"a" 1}', '{"a": [1, 2', '{} {}', 'null']
   expect(() => read(text)).toThrow(SyntaxError)
 })
 
+test('a value nested deeper than allowed is refused', () => {
+  const nested = (depth: number) => `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`
+  // The outermost list is taken apart.
+  expect(read(nested(257))).toHaveLength(1)
+  expect(() => read(nested(258))).toThrow('too deep')
+})
+
 test('a value longer than allowed is refused before it is held whole', () => {
   const parts = new JsonParts(100)
   expect(() => [...parts.feed(`{"a": "${'x'.repeat(200)}`)]).toThrow('too long')

@@ -2,6 +2,8 @@
  * The values of a JSON object one by one, however large the whole is: each element of an array that stands in it, each
  * other value whole, as text. Text comes in chunks cut anywhere.
  */
+import { nestedValuesMax } from '../../preload/contract/limits.ts'
+
 export type JsonPart = { key: string; index: number | null; text: string }
 
 const quote = 0x22
@@ -26,7 +28,7 @@ export class JsonParts {
     this.valueCharsMax = valueCharsMax
   }
 
-  /** Throws a SyntaxError for what is no JSON object, and for a value longer than allowed. */
+  /** Throws a SyntaxError for what is no JSON object, and for a value longer or deeper than allowed. */
   *feed(chunk: string): Generator<JsonPart> {
     let from = 0
     for (let at = 0; at < chunk.length; at++) {
@@ -102,8 +104,9 @@ export class JsonParts {
       return null
     }
     if (char === quote) this.inString = true
-    else if (openers.has(char)) this.depth++
-    else if (closers.has(char)) {
+    else if (openers.has(char)) {
+      if (++this.depth > nestedValuesMax) throw new SyntaxError('A value is nested too deep.')
+    } else if (closers.has(char)) {
       if (this.depth === 0) return 'before'
       if (--this.depth === 0) return 'after'
     } else if (this.depth === 0 && (char === comma || blanks.has(char))) return 'before'

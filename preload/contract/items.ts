@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { BlobHash, Id } from './ids.ts'
 import { ErrorCode } from './errors.ts'
 
-export const Time = z.number().int()
+/** Epoch milliseconds, as far as there are dates for them. */
+export const Time = z.number().int().min(-8.64e15).max(8.64e15)
 
 export const Attachment = z.object({
   name: z.string().max(255),

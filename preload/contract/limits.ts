@@ -89,6 +89,8 @@ export const queryCharsMax = 500
 export const importBytesMax = 512 * 1024 * 1024
 /** Characters of one value in an imported file: an item with all its text. */
 export const importValueCharsMax = 64 * 1024 * 1024
+/** Lists and objects in one another, in a value that is kept: what goes over it again goes deeper with each. */
+export const nestedValuesMax = 256
 
 export const frameBytesMax = 8 * 1024 * 1024
 export const socketsMax = 16
