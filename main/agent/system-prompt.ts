@@ -2,8 +2,10 @@
  * The system prompt (C-11): who the agent is, where it works, what its tools want, how it shows progress, and the
  * workspace's own instructions. Nothing that changes from turn to turn stands in it, so a prefix stays cacheable.
  */
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { constants } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { isSecretName, isWithin } from '../files/sensitive-paths.ts'
 
 export type PromptSection = { name: string; text: string }
 
@@ -65,16 +67,24 @@ function toolContract(tools: ReadonlySet<string>): string {
 /** The first instruction files found in the workspace; what cannot be read is left out (C-16). */
 async function workspaceInstructions(workspace: string): Promise<PromptSection[]> {
   for (const name of instructionFiles) {
-    const text = await readHead(join(workspace, name))
+    const text = await readHead(workspace, name)
     if (text !== null && text.trim() !== '')
       return [{ name: `Instructions of this workspace (${name})`, text: text.trim() }]
   }
   return []
 }
 
-async function readHead(path: string): Promise<string | null> {
+/**
+ * Only of a file of the workspace that holds no secrets: a link in it is somebody else's, and what is read here goes to the
+ * model unasked.
+ */
+async function readHead(workspace: string, name: string): Promise<string | null> {
   try {
-    await using file = await open(path, 'r')
+    const path = await realpath(join(workspace, name))
+    if (!isWithin(path, await realpath(workspace)) || isSecretName(basename(path))) return null
+    // A pipe without a writer would hold the turn for ever.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    if (!(await file.stat()).isFile()) return null
     const buffer = Buffer.alloc(instructionBytesMax)
     const { bytesRead } = await file.read(buffer, 0, instructionBytesMax, 0)
     return buffer.toString('utf8', 0, bytesRead)

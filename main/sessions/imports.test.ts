@@ -107,15 +107,24 @@ async function sessionCount(): Promise<number> {
   return (await storage.entries({ limit: 100 })).entries.length
 }
 
+/** The same, whatever order its keys stand in. */
+function sorted(json: string): string {
+  const byKey = (_: string, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value
+  return JSON.stringify(JSON.parse(json, byKey))
+}
+
 /** Every id replaced by the place at which it first stands. */
 function withoutIds(text: string): unknown {
   const ids = new Map<string, string>()
-  const renamed = text.replaceAll(
-    /"(id|turnId|stepId|userItemId|retryOf|approvalId|workspace)": "([^"]*)"/g,
+  const renamed = sorted(text).replaceAll(
+    /"(id|turnId|stepId|userItemId|retryOf|approvalId|workspace)":"([^"]*)"/g,
     (whole, name, id) => {
       if (name === 'workspace') return whole
       if (!ids.has(id)) ids.set(id, `${ids.size}`)
-      return `"${name}": "${ids.get(id)}"`
+      return `"${name}":"${ids.get(id)}"`
     },
   )
   return JSON.parse(renamed)

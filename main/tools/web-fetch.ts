@@ -109,7 +109,8 @@ export function createWebFetchTool({ network, workers, images, blobs }: WebFetch
       to < whole.length
         ? `[characters ${from}-${to} of ${whole.length}; go on at offset ${to}${kept}]`
         : `[end of page, ${whole.length} characters${kept}]`
-    const text = [facts, title === '' ? '' : `Title: ${withoutInvisible(title)}`, untrustedBlock('page', piece), foot]
+    const named = title === '' ? '' : untrustedBlock('title', withoutInvisible(title))
+    const text = [facts, named, untrustedBlock('page', piece), foot]
     return {
       text: text.filter((line) => line !== '').join('\n'),
       isError: false,
@@ -119,9 +120,12 @@ export function createWebFetchTool({ network, workers, images, blobs }: WebFetch
   }
 }
 
+/** Nothing else of the header is told: it would stand outside the page's block (Z-130). */
+const mediaType = /^\s*([\w.+-]{1,64}\/[\w.+-]{1,64})\s*(?:;|$)/
+
 /** What it is: as the server says, where it says anything; else by its first bytes. */
 function contentOf({ contentType, body }: WebReply): { type: string; charset: string | null } {
-  const declared = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const declared = mediaType.exec(contentType ?? '')?.[1]?.toLowerCase() ?? ''
   const charset = /;\s*charset\s*=\s*"?([\w:.-]{1,40})/i.exec(contentType ?? '')?.[1] ?? null
   const head = body.subarray(0, 4_100)
   const binary = head.includes(0)
