@@ -44,7 +44,7 @@ test('S-125 --session and --continue together, and every other wrong use, is req
     [['serve', '--port', '80000'], /^--port is a number from 0 to 65535/],
     [['serve', '--port', '1.5'], '--port is a whole number, not "1.5".'],
     [['serve', 'now'], '"now" is one word too many.'],
-    [['sessions'], 'What of sessions? list, show, export, delete or search.'],
+    [['sessions'], 'What of sessions? list, show, export, import, delete or search.'],
     [['sessions', 'shwo'], 'There is no "sessions shwo".'],
     [['sessions', 'show'], 'ID is missing.'],
     [['sessions', 'export', 'x', '--exact'], '--exact is for --format json.'],

@@ -179,7 +179,7 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
       }
     }
     case undefined:
-      throw wrong('What of sessions? list, show, export, delete or search.')
+      throw wrong('What of sessions? list, show, export, import, delete or search.')
     default:
       throw wrong(`There is no "sessions ${verb}".`)
   }

@@ -226,7 +226,9 @@ export function createModels(options: ModelsOptions): ModelService {
       const current = config()
       const wanted = name ?? current.model
       if (wanted === null)
-        throw new LatheError('model.none', 'No model is chosen yet.', { hint: 'Choose a model, or try demo/tour.' })
+        throw new LatheError('model.none', 'No model is chosen yet.', {
+          hint: 'Choose a model; on the command line by --model, of which demo/tour needs no key.',
+        })
       const preset: Preset = current.presets.get(wanted) ?? { model: wanted }
       known(preset.model, current)
       return { ...preset, preset: current.presets.has(wanted) ? wanted : null, imageMode: preset.imageMode ?? 'auto' }

@@ -120,6 +120,20 @@ test('S-87 Markdown reads as the conversation: heads, fences that hold, the end 
   expect(exported.text).not.toContain('not seen')
 })
 
+test('S-87 a plan reads as a list', () => {
+  const call = items.find((item) => item.kind === 'tool')!
+  const entries = [
+    { text: 'Read the\ncode', state: 'done' },
+    { text: 'Mend it', state: 'active' },
+    { text: 'Run the tests', state: 'pending' },
+  ]
+  const plan = { ...call, name: 'update_plan', title: 'Plan: 1 of 3 done', args: { entries } }
+  const { text } = exportSession({ ...session, items: [plan] }, 'md', { home })!
+  expect(text).toContain('### Plan: 1 of 3 done\n\n- [x] Read the code\n- [ ] Mend it (active)\n- [ ] Run the tests\n')
+  const refused = exportSession({ ...session, items: [{ ...plan, state: 'error' }] }, 'md', { home })!
+  expect(refused.text).toContain('### Plan: 1 of 3 done (failed)')
+})
+
 test('S-87 S-90 JSON is the versioned form, without rules or settings of this machine', () => {
   const exported = JSON.parse(exportSession(session, 'json', { home })!.text)
   expect(exported).toMatchObject({ format: 'lathe.session', version: 1, session: { id: 's1', title: 'Fix the build' } })

@@ -3,7 +3,8 @@
  * Pure: what it is given is one consistent reading. Tool details are in; reasoning and attachments' bytes are not.
  */
 import { homedir } from 'node:os'
-import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
+import { z } from 'zod'
+import { type Attachment, type Item, type ItemOf, PlanEntry } from '../../preload/contract/items.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { createRedaction } from '../platform/redaction.ts'
 
@@ -134,7 +135,9 @@ export function entryOf(item: Item): Entry {
     case 'reasoning':
       return entry(item.title ? `Reasoning: ${item.title}` : 'Reasoning', { text: item.text })
     case 'tool':
-      return entry(`${item.title || item.name} (${toolStates[item.state]})`, { code: toolDetails(item) })
+      return (
+        planOf(item) ?? entry(`${item.title || item.name} (${toolStates[item.state]})`, { code: toolDetails(item) })
+      )
     case 'approval':
       return entry(`Approval: ${item.request.title} (${item.state.replaceAll('_', ' ')})`, {
         text: item.feedback ?? '',
@@ -176,6 +179,20 @@ const toolStates: Readonly<Record<ItemOf<'tool'>['state'], string>> = {
   denied: 'not allowed',
   cancelled: 'cancelled',
   unknown: 'may or may not have run',
+}
+
+const PlanArgs = z.object({ entries: z.array(PlanEntry.pick({ text: true, state: true })) })
+
+/** A plan reads as the list it is; null for every other call, and for a plan that was refused. */
+function planOf(item: ItemOf<'tool'>): Entry | null {
+  if (item.name !== 'update_plan' || item.state !== 'ok') return null
+  const { data } = PlanArgs.safeParse(item.args)
+  if (!data) return null
+  const lines = data.entries.map(({ text, state }) => {
+    const said = state === 'active' || state === 'dropped' ? ` (${state})` : ''
+    return `- [${state === 'done' ? 'x' : ' '}] ${oneLine(text)}${said}`
+  })
+  return { heading: item.title, text: lines.join('\n'), code: [], names: [] }
 }
 
 function toolDetails(item: ItemOf<'tool'>): string[] {

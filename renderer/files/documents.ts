@@ -45,6 +45,10 @@ export class FileDocument {
     this.path = path
     const uri = monaco.Uri.from({ scheme: 'file', path: `/${workspace}/${path}`.replaceAll(/[\\/]+/g, '/') })
     this.model = monaco.editor.createModel(body.text ?? '', undefined, uri)
+    // Colours here mean what a word is; how deep a bracket stands is not among them.
+    this.model.updateOptions({
+      bracketColorizationOptions: { enabled: false, independentColorPoolPerBracketType: false },
+    })
     this.#base = body.version
     this.#saved = this.model.getAlternativeVersionId()
     this.#hasDraft = body.draft !== null

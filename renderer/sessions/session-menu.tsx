@@ -64,6 +64,9 @@ export function SessionMenu({
       <Item icon={Download} onSelect={() => void exportSession(id, 'json')}>
         Export as JSON
       </Item>
+      <Item icon={Download} onSelect={() => void exportSession(id, 'html')}>
+        Export as HTML
+      </Item>
       <Separator />
       <Item icon={Trash2} danger onSelect={() => void deleteSession(id)}>
         Delete

@@ -7,11 +7,12 @@ export function tokensText(count: number): string {
   return `${(count / 1_000_000).toFixed(1).replace(/\.0$/, '')}M`
 }
 
-/** `812 B`, `34 KB`, `1.8 MB`. */
+/** `812 B`, `34 KB`, `1.8 MB`, `73.6 GB`. */
 export function bytesText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
-  if (bytes < 1_000_000) return `${Math.round(bytes / 1_000)} KB`
-  return `${(bytes / 1_000_000).toFixed(1).replace(/\.0$/, '')} MB`
+  if (bytes < 999_500) return `${Math.round(bytes / 1_000)} KB`
+  const [unit, name] = bytes < 999_950_000 ? [1_000_000, 'MB'] : [1_000_000_000, 'GB']
+  return `${(bytes / unit).toFixed(1).replace(/\.0$/, '')} ${name}`
 }
 
 /** `$0.0123` for cents and less, `$1.24` above. */

@@ -49,7 +49,9 @@ export function TurnStatus({ sessionId }: { sessionId: string }) {
           {turn && (
             <span className="figures ml-auto flex shrink-0 items-center gap-8 text-11 text-faint">
               {turn.rate !== null && <span>{turn.rate} tokens/s</span>}
-              {turn.usage.output !== null && turn.usage.output > 0 && <span>{tokensText(turn.usage.output)} out</span>}
+              {turn.usage.output !== null && turn.usage.output > 0 && (
+                <span>{tokensText(turn.usage.output)} tokens out</span>
+              )}
               {startedAt !== null && <Duration from={startedAt} />}
             </span>
           )}

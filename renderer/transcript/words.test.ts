@@ -189,7 +189,14 @@ test('a patch has its lines with their numbers, and nothing of its header', () =
 
 test('figures', () => {
   expect([0, 940, 12_400, 99_600, 1_250_000].map(tokensText)).toEqual(['0', '940', '12.4k', '100k', '1.3M'])
-  expect([812, 34_200, 1_800_000].map(bytesText)).toEqual(['812 B', '34 KB', '1.8 MB'])
+  expect([812, 34_200, 999_700, 1_800_000, 999_960_000, 73_552_900_000].map(bytesText)).toEqual([
+    '812 B',
+    '34 KB',
+    '1 MB',
+    '1.8 MB',
+    '1 GB',
+    '73.6 GB',
+  ])
   expect([0.0123, 1.239].map(costText)).toEqual(['$0.0123', '$1.24'])
 })
 
