@@ -126,7 +126,7 @@ test('F-906 a file that a command moved is one row, with where it was and what c
   await window.settled('completed')
   const changes = await window.tab('Changes')
   await expect(changes.getByText('It was renamed from notes.txt.')).toBeVisible()
-  await expect(changes.getByRole('button', { name: /^Renamed new\// })).toBeVisible()
+  await expect(changes.getByRole('button', { name: /^Renamed notes\.txt renamed to new\// })).toBeVisible()
   await expect(changes.getByRole('button', { name: /^Undo all changes of/ })).toHaveCount(1)
   await changes.getByRole('button', { name: 'Undo all changes of new/notes.md' }).click()
   await expect.poll(() => lab.read('notes.txt').catch(() => 'gone')).toContain('line 5\n')
