@@ -7,7 +7,7 @@ import {
   base64,
   hash,
   imageLeftOut,
-  imagesOfResults,
+  imagePartsOfResults,
   toCallId,
   toWireName,
   toWireSchema,
@@ -28,7 +28,7 @@ export const chatWire: Wire = {
 function body(ask: Ask): Record<string, unknown> {
   const { request, model, effort, maxOutput, stream, without } = ask
   const { kind, extraBody } = model.provider
-  const tools = without.has('tools') ? [] : request.tools
+  const { tools } = request
   return withExtra(
     {
       model: model.id,
@@ -37,8 +37,8 @@ function body(ask: Ask): Record<string, unknown> {
       ...(stream && !without.has('usage') ? { stream_options: { include_usage: true } } : {}),
       ...(stream && model.quirks.promptProgress ? { return_progress: true } : {}),
       ...(kind === 'openai' ? { max_completion_tokens: maxOutput } : { max_tokens: maxOutput }),
-      ...(request.temperature === undefined || without.has('temperature') ? {} : { temperature: request.temperature }),
-      ...(effort === undefined || without.has('effort') ? {} : { reasoning_effort: effort }),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+      ...(effort === undefined ? {} : { reasoning_effort: effort }),
       ...(tools.length === 0
         ? {}
         : {
@@ -84,10 +84,7 @@ function wireMessages(message: ModelMessage, withoutImages: boolean): unknown[] 
       ]
     }
     case 'tool': {
-      const images = imagesOfResults(message.results).flatMap(({ note, image }): UserPart[] => [
-        { type: 'text', text: note },
-        { type: 'image', ...image },
-      ])
+      const images = imagePartsOfResults(message.results)
       return [
         ...message.results.map((result) => ({
           role: 'tool',

@@ -32,8 +32,8 @@ type WireMessage = { role: 'user' | 'assistant'; content: Block[] }
 const cached = { cache_control: { type: 'ephemeral' } }
 
 function body(ask: Ask): Record<string, unknown> {
-  const { request, model, maxOutput, stream, without } = ask
-  const tools = without.has('tools') ? [] : request.tools
+  const { request, model, maxOutput, stream } = ask
+  const { tools } = request
   const system = systemText(request.messages)
   const thinking = thinkingOf(ask)
   return withExtra(
@@ -47,9 +47,7 @@ function body(ask: Ask): Record<string, unknown> {
       stream,
       ...thinking,
       // Sampling cannot be set while the model thinks.
-      ...(request.temperature === undefined || without.has('temperature') || 'thinking' in thinking
-        ? {}
-        : { temperature: request.temperature }),
+      ...(request.temperature === undefined || 'thinking' in thinking ? {} : { temperature: request.temperature }),
       ...(tools.length === 0
         ? {}
         : {
@@ -77,9 +75,9 @@ const budgets: Record<string, number> = {
   ultra: 32_768,
 }
 
-function thinkingOf({ request, model, effort, maxOutput, without }: Ask): Record<string, unknown> {
+function thinkingOf({ request, model, effort, maxOutput }: Ask): Record<string, unknown> {
   const style = model.quirks.thinking ?? 'adaptive'
-  if (effort === undefined || effort === 'none' || style === 'none' || without.has('effort')) return {}
+  if (effort === undefined || effort === 'none' || style === 'none') return {}
   // A tool loop goes on with its own reasoning or without any (M-39).
   if (loopLacksReasoning(request.messages, (carrier) => carried(carrier, model) !== undefined)) return {}
   if (style === 'adaptive') return { thinking: { type: 'adaptive' }, output_config: { effort } }

@@ -26,7 +26,7 @@ export const ollamaWire: Wire = {
 function body(ask: Ask): Record<string, unknown> {
   const { request, model, effort, maxOutput, stream, without } = ask
   // This protocol cannot forbid calls, so tools that may not be called are not offered.
-  const tools = without.has('tools') || request.callsForbidden ? [] : request.tools
+  const tools = request.callsForbidden ? [] : request.tools
   return withExtra(
     {
       model: model.id,
@@ -44,14 +44,12 @@ function body(ask: Ask): Record<string, unknown> {
               },
             })),
           }),
-      ...(effort === undefined || without.has('effort') ? {} : { think: thinkValue(effort, model.id) }),
+      ...(effort === undefined ? {} : { think: thinkValue(effort, model.id) }),
       options: {
         // Longer prompts are cut silently unless the length is said each time (M-16).
         num_ctx: model.contextLength,
         num_predict: maxOutput,
-        ...(request.temperature === undefined || without.has('temperature')
-          ? {}
-          : { temperature: request.temperature }),
+        ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
       },
     },
     model.provider.extraBody,

@@ -9,7 +9,7 @@ import {
   carrierOf,
   hash,
   imageLeftOut,
-  imagesOfResults,
+  imagePartsOfResults,
   systemText,
   toCallId,
   toWireName,
@@ -32,7 +32,7 @@ type Item = Record<string, unknown>
 
 function body(ask: Ask): Record<string, unknown> {
   const { request, model, effort, maxOutput, stream, without } = ask
-  const tools = without.has('tools') ? [] : request.tools
+  const { tools } = request
   const system = systemText(request.messages)
   return withExtra(
     {
@@ -42,9 +42,9 @@ function body(ask: Ask): Record<string, unknown> {
       stream,
       store: false,
       max_output_tokens: maxOutput,
-      ...(request.temperature === undefined || without.has('temperature') ? {} : { temperature: request.temperature }),
+      ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
       ...(without.has('effort') ? {} : { include: ['reasoning.encrypted_content'] }),
-      ...(effort === undefined || without.has('effort') ? {} : { reasoning: { effort, summary: 'auto' } }),
+      ...(effort === undefined ? {} : { reasoning: { effort, summary: 'auto' } }),
       ...(tools.length === 0
         ? {}
         : {
@@ -73,10 +73,7 @@ function inputItems(message: ModelMessage, ask: Ask): Item[] {
     case 'assistant':
       return message.parts.flatMap((part) => outputItem(part, ask))
     case 'tool': {
-      const images = imagesOfResults(message.results).flatMap(({ note, image }): UserPart[] => [
-        { type: 'text', text: note },
-        { type: 'image', ...image },
-      ])
+      const images = imagePartsOfResults(message.results)
       return [
         ...message.results.map((result) => ({
           type: 'function_call_output',

@@ -4,7 +4,7 @@
  */
 import { errorBody } from '../../preload/contract/errors.ts'
 import { attempt, type Ended } from './attempt.ts'
-import { chooseEffort, publicInfo, type KnownModel } from './catalog.ts'
+import { publicInfo, type KnownModel } from './catalog.ts'
 import { chatWire } from './chat-wire.ts'
 import type { Circuits } from './circuit.ts'
 import { splitName, type Provider, type ProviderKind } from './config.ts'
@@ -17,7 +17,7 @@ import { ollamaWire } from './ollama-wire.ts'
 import type { RefusedImages } from './refused-images.ts'
 import { responsesWire } from './responses-wire.ts'
 import { orStop, pause } from './stop.ts'
-import type { Ask, Wire } from './wire.ts'
+import { askOf, type Ask, type Wire } from './wire.ts'
 
 /** What is shared by all requests of the process; nothing in it belongs to one provider's settings (M-11). */
 export type Shared = {
@@ -297,18 +297,6 @@ function sends({ request, effort, stream, model, without }: Ask, drop: Droppable
           ? message.results.some(({ image }) => image)
           : message.role === 'user' && message.parts.some(({ type }) => type === 'image'),
       )
-  }
-}
-
-function askOf(request: ModelRequest, model: KnownModel, without: ReadonlySet<Droppable>): Ask {
-  return {
-    request,
-    model,
-    effort: chooseEffort(request.effort, model.efforts),
-    // Always sent, so that a provider's huge default is not held against credit (M-33).
-    maxOutput: request.maxOutput ?? Math.min(model.maxOutput, 32_000, Math.floor(model.contextLength / 4)),
-    stream: model.stream,
-    without,
   }
 }
 

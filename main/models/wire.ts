@@ -1,9 +1,9 @@
 /** A protocol: how the neutral request becomes a body, and how what comes back is told to the reply (M-34). */
 import { createHash } from 'node:crypto'
-import type { KnownModel } from './catalog.ts'
+import { chooseEffort, type KnownModel } from './catalog.ts'
 import { isRecord } from './config.ts'
 import type { Droppable } from './failure.ts'
-import type { ModelMessage, ModelRequest, ToolResultPart, ToolSpec } from './model.ts'
+import type { ModelMessage, ModelRequest, ToolResultPart, ToolSpec, UserPart } from './model.ts'
 import type { Carrier, Reply } from './reply.ts'
 
 export type Ask = {
@@ -13,8 +13,26 @@ export type Ask = {
   effort: string | undefined
   maxOutput: number
   stream: boolean
-  /** What this provider and model refused before (M-30). */
+  /** What this provider and model refused before; tools, temperature and effort are left out of the rest already. */
   without: ReadonlySet<Droppable>
+}
+
+/** What was refused before is not there to be sent; what only a protocol can leave out is told by `without` (M-30). */
+export function askOf(request: ModelRequest, model: KnownModel, without: ReadonlySet<Droppable>): Ask {
+  const { temperature, ...rest } = request
+  return {
+    request: {
+      ...rest,
+      tools: without.has('tools') ? [] : request.tools,
+      ...(temperature === undefined || without.has('temperature') ? {} : { temperature }),
+    },
+    model,
+    effort: without.has('effort') ? undefined : chooseEffort(request.effort, model.efforts),
+    // Always sent, so that a provider's huge default is not held against credit (M-33).
+    maxOutput: request.maxOutput ?? Math.min(model.maxOutput, 32_000, Math.floor(model.contextLength / 4)),
+    stream: model.stream,
+    without,
+  }
 }
 
 export interface Wire {
@@ -107,6 +125,14 @@ export function imagesOfResults(
   return results.flatMap(({ name, callId, image }) =>
     image ? [{ note: `Image from the result of ${name} (${toCallId(callId)}):`, image }] : [],
   )
+}
+
+/** The same as parts of that message. */
+export function imagePartsOfResults(results: readonly ToolResultPart[]): UserPart[] {
+  return imagesOfResults(results).flatMap(({ note, image }): UserPart[] => [
+    { type: 'text', text: note },
+    { type: 'image', ...image },
+  ])
 }
 
 /** Rough size of a request, for an estimate of tokens where no usage is reported (M-56). */

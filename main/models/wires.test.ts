@@ -8,7 +8,7 @@ import { messagesWire } from './messages-wire.ts'
 import type { ModelRequest } from './model.ts'
 import { ollamaWire } from './ollama-wire.ts'
 import { responsesWire } from './responses-wire.ts'
-import { carrierOf, fromWireName, toWireName, type Ask } from './wire.ts'
+import { askOf, carrierOf, fromWireName, toWireName, type Ask } from './wire.ts'
 
 const wires = {
   openai: chatWire,
@@ -36,16 +36,11 @@ function ask(
     tools: [],
     sessionId: 'session-1',
     interactive: true,
+    maxOutput: 4_096,
+    ...(more.effort === undefined ? {} : { effort: more.effort }),
     ...request,
   }
-  return {
-    request: whole,
-    model: knownModel(lab, 'm', { contextLength: 16_384 }),
-    effort: more.effort,
-    maxOutput: 4_096,
-    stream: true,
-    without: new Set(more.without),
-  }
+  return askOf(whole, knownModel(lab, 'm', { contextLength: 16_384 }), new Set(more.without))
 }
 
 function conversation(kind: Kind): Partial<ModelRequest> {
