@@ -3,80 +3,25 @@
  * An id is what settings and documentation name; it never changes once shipped.
  */
 import type { ApprovalMode } from '../../preload/contract/session.ts'
-import { showUndo } from '../changes/show-undo.ts'
+import { changeCommands } from '../changes/change-commands.ts'
 import { compactContext } from '../context/compact.ts'
+import { openDemo, openFolder } from '../sessions/session-actions.ts'
+import { sessionCommands } from '../sessions/session-commands.ts'
+import { sessionRows } from '../sessions/session-groups.ts'
 import { prefer, usePreferences, withRecent } from '../state/preferences.ts'
 import { openSession } from '../state/session-store.ts'
-import { paneShown, showDialog, showInspector, showPane, showSession, useWindow } from '../state/window-store.ts'
+import { paneShown, showDialog, showInspector, showPane, showSession } from '../state/window-store.ts'
 import { changeSettings, useWorkbench } from '../state/workbench-store.ts'
-import { sessionRows } from '../sessions/session-groups.ts'
-import {
-  archiveSession,
-  copySessionLink,
-  currentWorkspace,
-  deleteSession,
-  chooseImport,
-  exportSession,
-  forkSession,
-  markUnread,
-  newSession,
-  openDemo,
-  openFolder,
-  pinSession,
-} from '../sessions/session-actions.ts'
 import { openTerminal } from '../terminal/terminal-actions.ts'
+import { terminalCommands } from '../terminal/terminal-commands.ts'
+import { approvalModes } from './approval-modes.ts'
 import { attempt } from './attempt.ts'
+import { type Command, connected, entry, inSession, onSession, sessionId } from './command.ts'
 import { commandTarget } from './command-targets.ts'
 import { type BoundCommand, effectiveKeys, shownKeys } from './keys.ts'
 import { focusNextRegion, focusRegion } from './regions.ts'
 
-export const categories = ['Session', 'Turn', 'Go', 'View', 'Changes', 'Terminal', 'Workspace', 'Lathe'] as const
-type Category = (typeof categories)[number]
-
-export interface Command {
-  id: string
-  title: string
-  category: Category
-  /** Default binding, as `keys.ts` writes it. */
-  keys?: string
-  /** Acts only while a terminal has the focus. */
-  inTerminal?: boolean
-  /** Left out of the palette: steps that only make sense as keys. */
-  keysOnly?: boolean
-  /** The page does this by itself on these keys, with rights a script has not; the command stands for menu and palette. */
-  nativeKeys?: boolean
-  /** True, or why it cannot be done now, as the palette says it. */
-  when?: () => true | string
-  run: () => unknown
-}
-
-const sessionId = () => useWindow.getState().sessionId
-const entry = () => {
-  const id = sessionId()
-  return id === null ? undefined : useWorkbench.getState().entries.get(id)
-}
-const inSession = () => sessionId() !== null || 'No session is open.'
-const listed = () =>
-  sessionId() === null ? 'No session is open.' : entry() !== undefined || 'The session has no message yet.'
 const running = () => (entry()?.runningSince ? (true as const) : 'No turn is running.')
-const connected = () => useWorkbench.getState().link === 'connected' || 'Lathe is reconnecting.'
-const inTerminal = () => commandTarget('terminal') !== undefined || 'No terminal is shown.'
-const marked = () =>
-  commandTarget('terminal')?.marked() ? (true as const) : 'This terminal’s shell does not mark its commands.'
-const changesShown = () => commandTarget('changes') !== undefined || 'The Changes tab is not shown.'
-
-/** Runs with the current session's id; nothing without one. */
-const onSession = (work: (id: string) => unknown) => () => {
-  const id = sessionId()
-  return id === null ? undefined : work(id)
-}
-
-const modes: Record<ApprovalMode, string> = {
-  'read-only': 'Read only',
-  ask: 'Ask first',
-  edits: 'Allow edits',
-  all: 'Allow everything',
-}
 
 function setMode(mode: ApprovalMode) {
   return onSession((id) =>
@@ -110,12 +55,6 @@ function zoomBy(step: number): void {
   const { settings } = useWorkbench.getState()
   const zoom = step === 0 ? 100 : Math.min(300, Math.max(50, settings['app.zoom'] + step))
   void attempt('Could not change the zoom', () => changeSettings({ 'app.zoom': zoom }))
-}
-
-function typeBy(step: number): void {
-  const { settings } = useWorkbench.getState()
-  const size = Math.min(40, Math.max(6, settings['terminal.fontSize'] + step))
-  void attempt('Could not change the size', () => changeSettings({ 'terminal.fontSize': size }))
 }
 
 function setTheme(theme: 'system' | 'light' | 'dark' | 'contrast') {
@@ -200,92 +139,7 @@ export const commands: readonly Command[] = [
     run: () => focusRegion('composer'),
   },
 
-  {
-    id: 'session.new',
-    title: 'New session',
-    category: 'Session',
-    keys: 'Mod+N',
-    when: connected,
-    run: () => newSession(),
-  },
-  {
-    id: 'session.rename',
-    title: 'Rename session',
-    category: 'Session',
-    keys: 'F2',
-    when: listed,
-    run: onSession((id) => useWindow.setState({ renaming: { sessionId: id, place: 'title' } })),
-  },
-  {
-    id: 'session.deleted',
-    title: 'Recently deleted sessions',
-    category: 'Session',
-    when: connected,
-    run: () => showDialog({ kind: 'deleted' }),
-  },
-  {
-    id: 'session.fork',
-    title: 'Fork session',
-    category: 'Session',
-    when: listed,
-    run: onSession((id) => forkSession(id)),
-  },
-  {
-    id: 'session.pin',
-    title: 'Pin or unpin session',
-    category: 'Session',
-    when: listed,
-    run: onSession((id) => pinSession(id, entry()?.pinnedAt == null)),
-  },
-  {
-    id: 'session.archive',
-    title: 'Archive session',
-    category: 'Session',
-    when: listed,
-    run: onSession((id) => archiveSession(id, entry()?.archivedAt == null)),
-  },
-  {
-    id: 'session.unread',
-    title: 'Mark session as unread',
-    category: 'Session',
-    when: listed,
-    run: onSession(markUnread),
-  },
-  {
-    id: 'session.exportMarkdown',
-    title: 'Export session as Markdown',
-    category: 'Session',
-    when: listed,
-    run: onSession((id) => exportSession(id, 'md')),
-  },
-  {
-    id: 'session.exportJson',
-    title: 'Export session as JSON',
-    category: 'Session',
-    when: listed,
-    run: onSession((id) => exportSession(id, 'json')),
-  },
-  {
-    id: 'session.exportHtml',
-    title: 'Export session as HTML',
-    category: 'Session',
-    when: listed,
-    run: onSession((id) => exportSession(id, 'html')),
-  },
-  {
-    id: 'session.import',
-    title: 'Import session…',
-    category: 'Session',
-    run: () => void chooseImport(),
-  },
-  {
-    id: 'session.copyLink',
-    title: 'Copy link to session',
-    category: 'Session',
-    when: listed,
-    run: onSession(copySessionLink),
-  },
-  { id: 'session.delete', title: 'Delete session', category: 'Session', when: listed, run: onSession(deleteSession) },
+  ...sessionCommands,
 
   { id: 'turn.stop', title: 'Stop the turn', category: 'Turn', when: running, run: () => pressStop() },
   {
@@ -318,9 +172,9 @@ export const commands: readonly Command[] = [
     keys: 'Mod+Shift+M',
     run: () => showDialog({ kind: 'models' }),
   },
-  ...(Object.keys(modes) as ApprovalMode[]).map((mode): Command => ({
+  ...(Object.keys(approvalModes) as ApprovalMode[]).map((mode): Command => ({
     id: `mode.${mode}`,
-    title: `Approval mode: ${modes[mode]}`,
+    title: `Approval mode: ${approvalModes[mode].label}`,
     category: 'Turn',
     when: inSession,
     run: setMode(mode),
@@ -359,94 +213,7 @@ export const commands: readonly Command[] = [
   { id: 'theme.dark', title: 'Theme: dark', category: 'View', run: setTheme('dark') },
   { id: 'theme.contrast', title: 'Theme: high contrast', category: 'View', run: setTheme('contrast') },
 
-  {
-    id: 'changes.next',
-    title: 'Next change',
-    category: 'Changes',
-    keys: 'F7',
-    when: changesShown,
-    run: () => commandTarget('changes')?.next(),
-  },
-  {
-    id: 'changes.previous',
-    title: 'Previous change',
-    category: 'Changes',
-    keys: 'Shift+F7',
-    when: changesShown,
-    run: () => commandTarget('changes')?.previous(),
-  },
-  {
-    id: 'changes.nextFile',
-    title: 'Next changed file',
-    category: 'Changes',
-    keys: 'Alt+F7',
-    when: changesShown,
-    run: () => commandTarget('changes')?.nextFile(),
-  },
-  {
-    id: 'changes.previousFile',
-    title: 'Previous changed file',
-    category: 'Changes',
-    keys: 'Alt+Shift+F7',
-    when: changesShown,
-    run: () => commandTarget('changes')?.previousFile(),
-  },
-  {
-    id: 'changes.keep',
-    title: 'Keep this change',
-    category: 'Changes',
-    keys: 'F8',
-    when: changesShown,
-    run: () => commandTarget('changes')?.keep(),
-  },
-  {
-    id: 'changes.undo',
-    title: 'Undo this change',
-    category: 'Changes',
-    keys: 'Shift+F8',
-    when: changesShown,
-    run: () => commandTarget('changes')?.undo(),
-  },
-  {
-    id: 'changes.comment',
-    title: 'Comment on this change',
-    category: 'Changes',
-    keys: 'F9',
-    when: changesShown,
-    run: () => commandTarget('changes')?.comment(),
-  },
-  {
-    id: 'changes.undoTurn',
-    title: 'Undo the changes of the latest turn…',
-    category: 'Changes',
-    when: inSession,
-    run: onSession((id) => showUndo(id, false)),
-  },
-  {
-    id: 'changes.redoTurn',
-    title: 'Redo the changes of the latest undone turn…',
-    category: 'Changes',
-    when: inSession,
-    run: onSession((id) => showUndo(id, true)),
-  },
-  {
-    id: 'changes.split',
-    title: 'Changes: side by side',
-    category: 'Changes',
-    run: () => prefer({ 'changes.style': 'split' }),
-  },
-  {
-    id: 'changes.unified',
-    title: 'Changes: unified',
-    category: 'Changes',
-    run: () => prefer({ 'changes.style': 'unified' }),
-  },
-  {
-    id: 'changes.wrap',
-    title: 'Changes: wrap long lines or not',
-    category: 'Changes',
-    run: () => prefer({ 'changes.wrap': !usePreferences.getState()['changes.wrap'] }),
-  },
+  ...changeCommands,
 
   {
     id: 'transcript.find',
@@ -456,125 +223,7 @@ export const commands: readonly Command[] = [
     when: () => commandTarget('transcript') !== undefined || 'No session is open.',
     run: () => commandTarget('transcript')?.find(),
   },
-  {
-    id: 'terminal.new',
-    title: 'New terminal',
-    category: 'Terminal',
-    keys: 'Ctrl+Shift+`',
-    when: () => currentWorkspace() !== null || 'No folder is open.',
-    run: () => openTerminal(),
-  },
-  {
-    id: 'terminal.find',
-    title: 'Find in terminal',
-    category: 'Terminal',
-    keys: 'Mod+Shift+F',
-    inTerminal: true,
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.find(),
-  },
-  {
-    id: 'terminal.copy',
-    title: 'Copy from terminal',
-    category: 'Terminal',
-    keys: 'Mod+Shift+C',
-    inTerminal: true,
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.copy(),
-  },
-  {
-    id: 'terminal.paste',
-    title: 'Paste into terminal',
-    category: 'Terminal',
-    keys: 'Mod+Shift+V',
-    inTerminal: true,
-    nativeKeys: true,
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.paste(),
-  },
-  {
-    id: 'terminal.selectAll',
-    title: 'Select all in terminal',
-    category: 'Terminal',
-    keys: 'Mod+Shift+A',
-    inTerminal: true,
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.selectAll(),
-  },
-  {
-    id: 'terminal.previousCommand',
-    title: 'Previous command in terminal',
-    category: 'Terminal',
-    keys: 'Mod+ArrowUp',
-    inTerminal: true,
-    when: marked,
-    run: () => commandTarget('terminal')?.jump(-1),
-  },
-  {
-    id: 'terminal.nextCommand',
-    title: 'Next command in terminal',
-    category: 'Terminal',
-    keys: 'Mod+ArrowDown',
-    inTerminal: true,
-    when: marked,
-    run: () => commandTarget('terminal')?.jump(1),
-  },
-  {
-    id: 'terminal.copyOutput',
-    title: 'Copy output of the last command',
-    category: 'Terminal',
-    when: marked,
-    run: () => commandTarget('terminal')?.copyOutput(),
-  },
-  {
-    id: 'terminal.send',
-    title: 'Send terminal selection to the agent',
-    category: 'Terminal',
-    when: () => (inSession() === true ? inTerminal() : inSession()),
-    run: () => commandTarget('terminal')?.send(),
-  },
-  {
-    id: 'terminal.sendOutput',
-    title: 'Send last command to the agent',
-    category: 'Terminal',
-    when: () => (inSession() === true ? marked() : inSession()),
-    run: () => commandTarget('terminal')?.sendOutput(),
-  },
-  {
-    id: 'terminal.larger',
-    title: 'Larger terminal text',
-    category: 'Terminal',
-    keys: 'Mod+Alt+=',
-    run: () => typeBy(1),
-  },
-  {
-    id: 'terminal.smaller',
-    title: 'Smaller terminal text',
-    category: 'Terminal',
-    keys: 'Mod+Alt+-',
-    run: () => typeBy(-1),
-  },
-  {
-    id: 'terminal.clear',
-    title: 'Clear terminal',
-    category: 'Terminal',
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.clear(),
-  },
-  {
-    id: 'terminal.rename',
-    title: 'Rename terminal',
-    category: 'Terminal',
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.rename(),
-  },
-  {
-    id: 'terminal.close',
-    title: 'Close terminal',
-    category: 'Terminal',
-    when: inTerminal,
-    run: () => commandTarget('terminal')?.close(),
-  },
+  ...terminalCommands,
 
   {
     id: 'file.save',

@@ -4,7 +4,8 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
 import { ScrollArea } from '../ui/scroll-area.tsx'
-import { boundCommands, categories, command } from './commands.ts'
+import { categories } from './command.ts'
+import { boundCommands, command } from './commands.ts'
 import { shownKeys } from './keys.ts'
 
 /** Keys that belong to one place and are no commands: written where they are explained. */
