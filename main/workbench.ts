@@ -2,10 +2,10 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { LatheError } from '../preload/contract/errors.ts'
-import type { WorkbenchEvent } from '../preload/contract/events.ts'
+import { subjectOf, type WorkbenchEvent } from '../preload/contract/events.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { Rule } from '../preload/contract/items.ts'
-import { commitSlowMs, settleMs } from '../preload/contract/limits.ts'
+import { settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/routes.ts'
 import { contextReport } from './agent/context-report.ts'
 import { systemPrompt } from './agent/system-prompt.ts'
@@ -28,17 +28,16 @@ import { Watching } from './files/watching.ts'
 import { Drafts } from './files/drafts.ts'
 import { FileWorkers } from './files/worker-pool.ts'
 import { WorkspaceChanges } from './files/workspace-changes.ts'
-import { readProvidersConfig, type ProvidersConfig } from './models/config.ts'
+import { keyVariables, readProvidersConfig, writtenKeys } from './models/config.ts'
 import { createModels } from './models/models.ts'
 import { Broadcast } from './platform/broadcast.ts'
 import { openConfig } from './platform/config.ts'
-import { secretVariables } from './platform/known-values.ts'
+import { CurrentRedaction } from './platform/current-redaction.ts'
 import type { Log } from './platform/log.ts'
 import { NetworkPolicy } from './platform/network-policy.ts'
 import { networkSettings } from './platform/network-settings.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
-import { createRedaction, type Redaction } from './platform/redaction.ts'
 import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
 import { Forks } from './sessions/forks.ts'
@@ -58,6 +57,7 @@ import { startUpkeep } from './sessions/upkeep.ts'
 import { Workspaces } from './sessions/workspaces.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { createSecrets, type Keychain } from './storage/secrets.ts'
+import { toldWhenSlow } from './storage/slow-commits.ts'
 import type { Storage } from './storage/storage.ts'
 import { createTools } from './tools/all-tools.ts'
 import { changeAnswers } from './transport/answers/change-answers.ts'
@@ -99,18 +99,23 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     openStorage({ home, ...(options.owner === undefined ? {} : { owner: options.owner }) }),
     openConfig(join(home, 'config.json')),
   ])
-  const secrets = createSecrets({ home, keychain: options.keychain })
+  const secrets = createSecrets({ home, keychain: options.keychain, changed: () => redactions.refresh() })
   const settings = new SettingsStore(storage)
   let rules: Rule[] = []
   await Promise.all([settings.load(), storage.rules().then((stored) => (rules = stored))])
 
-  const events = new Broadcast<WorkbenchEvent>(aboutOf)
-  const redactions = currentRedaction(secrets)
+  const events = new Broadcast<WorkbenchEvent>(subjectOf)
+  let providers = readProvidersConfig(config.content)
+  const redactions = new CurrentRedaction({
+    env: process.env,
+    configured: () => ({ variables: keyVariables(providers), keys: writtenKeys(providers) }),
+    stored: secrets,
+  })
   await redactions.refresh()
 
-  let providers = readProvidersConfig(config.content)
   config.onChange(() => {
     providers = readProvidersConfig(config.content)
+    void redactions.refresh()
     events.send({ type: 'models.changed' })
     events.send({ type: 'settings.changed', settings: shownSettings() })
     events.send(hostChanged())
@@ -575,52 +580,6 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
 const demoModel = 'demo/tour'
 
-/** Tells when a commit has taken 5 s, and when it is over (S-18). */
-function toldWhenSlow(commit: Storage['commit'], tell: (slow: boolean) => void): Storage['commit'] {
-  let slow = 0
-  return async (write) => {
-    let counted = false
-    const timer = setTimeout(() => {
-      counted = true
-      if (++slow === 1) tell(true)
-    }, commitSlowMs)
-    try {
-      await commit(write)
-    } finally {
-      clearTimeout(timer)
-      if (counted && --slow === 0) tell(false)
-    }
-  }
-}
-
-/** What a workbench event is about: a newer one of the same replaces an older that waits. */
-function aboutOf(event: WorkbenchEvent): string {
-  switch (event.type) {
-    case 'entry.put':
-      return `entry ${event.entry.id}`
-    case 'entry.removed':
-      return `entry ${event.id}`
-    case 'workspace.changed':
-      return `workspace ${event.workspace.path}`
-    case 'terminal.changed':
-      return `terminal ${event.terminal?.id ?? event.removed}`
-    case 'files.changed':
-      return `files ${event.workspace}`
-    case 'notification.put':
-    case 'notification.removed':
-      return `notification ${event.key}`
-    default:
-      return event.type
-  }
-}
-
-/** Variables that hold the keys of configured providers: no child process gets them (X-106). */
-function keyVariables(providers: ProvidersConfig): string[] {
-  return [...providers.providers.values()].flatMap((provider) =>
-    [provider.apiKeyEnv, provider.usualKeyEnv].filter((name) => name !== undefined),
-  )
-}
-
 /** What ripgrep and git get of the host's environment: where programs and the person's own ignore files are. */
 function programEnvironment(): Record<string, string> {
   const wanted = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA', 'SystemRoot', 'LANG']
@@ -631,30 +590,4 @@ function programEnvironment(): Record<string, string> {
 
 function names(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
-}
-
-/** The redaction of everything known to be secret now: variables of the environment, stored keys. */
-function currentRedaction(secrets: { list(): Promise<string[]>; get(name: string): Promise<string | null> }): {
-  get(): Redaction
-  refresh(): Promise<void>
-} {
-  let redaction = createRedaction({ known: secretVariables(process.env), loose: false })
-  return {
-    get: () => redaction,
-    refresh: async () => {
-      const stored = await Promise.all(
-        (await secrets.list().catch(() => [])).map(async (name) => ({
-          name,
-          value: await secrets.get(name).catch(() => null),
-        })),
-      )
-      redaction = createRedaction({
-        known: [
-          ...secretVariables(process.env),
-          ...stored.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }])),
-        ],
-        loose: false,
-      })
-    },
-  }
 }

@@ -236,3 +236,17 @@ export function splitName(name: string): { provider: string; model: string } {
   const slash = name.indexOf('/')
   return slash === -1 ? { provider: name, model: '' } : { provider: name.slice(0, slash), model: name.slice(slash + 1) }
 }
+
+/** Variables that hold the keys of configured providers: no child process gets them (X-106). */
+export function keyVariables(providers: ProvidersConfig): string[] {
+  return [...providers.providers.values()].flatMap((provider) =>
+    [provider.apiKeyEnv, provider.usualKeyEnv].filter((name) => name !== undefined),
+  )
+}
+
+/** Keys that stand in the configuration file, under the names of stored ones. */
+export function writtenKeys(providers: ProvidersConfig): { name: string; value: string }[] {
+  return [...providers.providers.values()].flatMap(({ id, apiKey }) =>
+    apiKey === undefined ? [] : [{ name: `provider.${id}`, value: apiKey }],
+  )
+}

@@ -25,12 +25,22 @@ export type Secrets = {
 const warning =
   'No keychain was found, so keys are kept in secrets.json in the data folder, readable by your user account only.'
 
+type SecretsOptions = {
+  home: string
+  keychain?: Keychain | undefined
+  /** Awaited before a change resolves. */
+  changed?(): Promise<void>
+}
+
 /** Secrets in the keychain, else in `secrets.json` of mode 0600 (Z-111). A file that is another user's is refused. */
-export function createSecrets({ home, keychain }: { home: string; keychain?: Keychain | undefined }): Secrets {
+export function createSecrets({ home, keychain, changed }: SecretsOptions): Secrets {
   const store = keychain ?? fileStore(home)
   return {
     get: (name) => store.get(name),
-    set: (name, value) => store.set(name, value),
+    set: async (name, value) => {
+      await store.set(name, value)
+      await changed?.()
+    },
     list: () => store.list(),
     source: async (name) => ((await store.get(name)) === null ? 'none' : keychain ? 'keychain' : 'file'),
     warning: keychain ? null : warning,

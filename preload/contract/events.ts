@@ -274,3 +274,24 @@ export const WorkbenchEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('update.changed'), update: Update }),
 ])
 export type WorkbenchEvent = z.infer<typeof WorkbenchEvent>
+
+/** What a workbench event is about: a newer one of the same replaces an older that waits. */
+export function subjectOf(event: WorkbenchEvent): string {
+  switch (event.type) {
+    case 'entry.put':
+      return `entry ${event.entry.id}`
+    case 'entry.removed':
+      return `entry ${event.id}`
+    case 'workspace.changed':
+      return `workspace ${event.workspace.path}`
+    case 'terminal.changed':
+      return `terminal ${event.terminal?.id ?? event.removed}`
+    case 'files.changed':
+      return `files ${event.workspace}`
+    case 'notification.put':
+    case 'notification.removed':
+      return `notification ${event.key}`
+    default:
+      return event.type
+  }
+}
