@@ -7,8 +7,6 @@ import { newId } from '../preload/contract/ids.ts'
 import type { Rule } from '../preload/contract/items.ts'
 import { settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/routes.ts'
-import { contextReport } from './agent/context-report.ts'
-import { systemPrompt } from './agent/system-prompt.ts'
 import { commandEffects } from './approvals/shell-command.ts'
 import { createEnvironment } from './exec/environment.ts'
 import { ExecSessions } from './exec/exec-sessions.ts'
@@ -44,14 +42,15 @@ import { Forks } from './sessions/forks.ts'
 import { Imports } from './sessions/imports.ts'
 import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { rebuildList } from './sessions/list-rebuild.ts'
-import type { ModelContextPorts } from './sessions/model-context.ts'
+import { holdsBody, isSent, reportContext, type ModelContextPorts } from './sessions/model-context.ts'
+import { notificationEvent } from './sessions/notifications.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { Sessions } from './sessions/sessions.ts'
 import { SideCommands } from './sessions/side-commands.ts'
 import { SettingsStore } from './sessions/settings-store.ts'
 import { Slots } from './sessions/slots.ts'
-import { makeTitle } from './sessions/titling.ts'
+import { giveTitle } from './sessions/titling.ts'
 import { runAdmittedTurn } from './sessions/turn-runner.ts'
 import { startUpkeep } from './sessions/upkeep.ts'
 import { Workspaces } from './sessions/workspaces.ts'
@@ -214,20 +213,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     differ,
     workers,
     program,
-    ownsOutput: async (sessionId, hash) => {
-      const { items } = await storage.contextItems(sessionId)
-      return items.some((item) =>
-        item.kind === 'user'
-          ? item.attachments.some((attachment) => attachment.hash === hash)
-          : item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash),
-      )
-    },
-    inContext: async (sessionId, callId) => {
-      const { items, turns } = await storage.sentItems(sessionId)
-      const retried = new Set(turns.map(({ retryOf }) => retryOf))
-      const item = items.find(({ id }) => id === callId)
-      return item?.kind === 'tool' && !item.pruned && (item.turnId === null || !retried.has(item.turnId))
-    },
+    ownsOutput: (sessionId, hash) => holdsBody(storage, sessionId, hash),
+    inContext: (sessionId, callId) => isSent(storage, sessionId, callId),
     shell: {
       paths,
       environment,
@@ -291,26 +278,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     afterSettle: (actor, turnId) => {
       void watched.turnEnded(turnId).then(({ changes, notice }) => recordLate(actor.id, turnId, changes, notice))
       if (lasting) compactions.afterSettle(actor)
-      const { header, items } = actor.published
-      if (
-        !settings.get()['titles.auto'] ||
-        header.lastOutcome !== 'completed' ||
-        !['default', 'provisional', 'fallback'].includes(header.titleSource)
-      )
-        return
-      if (!lasting || !header.lastTurnId) return
-      const model = providers.auxModel ?? actor.published.turns.at(-1)?.model
-      if (model === undefined) return
-      void makeTitle(items, model, models.forTurn(), actor.id).then(async (titled) => {
-        if (titled)
-          await actor
-            .command({
-              type: 'title',
-              title: redactions.get().text(titled.title),
-              source: titled.source,
-              rev: header.rev,
-            })
-            .catch(() => {})
+      if (!lasting || !settings.get()['titles.auto']) return
+      void giveTitle(actor, {
+        models: models.forTurn(),
+        auxModel: providers.auxModel,
+        redact: (text) => redactions.get().text(text),
       })
     },
     abortCompaction: (sessionId, jobId) => compactions.abort(sessionId, jobId),
@@ -330,18 +302,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })
     },
     notify: (actor, effect) => {
-      if (effect.do === 'withdrawNotification')
-        events.send({ type: 'notification.removed', key: `${actor.id}:${effect.itemId}` })
-      else if (!actor.published.header.muted) {
-        events.send({
-          type: 'notification.put',
-          key: `${actor.id}:${effect.itemId ?? effect.kind}`,
-          sessionId: actor.id,
-          kind: effect.kind,
-          title: actor.published.header.title,
-          ...(effect.itemId === undefined ? {} : { itemId: effect.itemId }),
-        })
-      }
+      const event = notificationEvent(actor.published.header, effect)
+      if (event) events.send(event)
     },
     connected: () => events.isRead,
     log: (level, message, fields) => log[level](message, fields),
@@ -456,24 +418,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     events,
     stopToolCommand: (itemId) => tools.stopCommand(itemId),
     context: {
-      report: async (sessionId) => {
-        const { header } = await sessions.open(sessionId)
-        const { items, turns } = await storage.contextItems(sessionId)
-        const registry = tools.registry(settings.get())
-        const prompt = await systemPrompt({
-          workspace: header.workspace,
-          tools: registry.tools.map((tool) => tool.name),
-          shell: await shellName(header.workspace).catch(() => 'none'),
-        })
-        return contextReport({
-          model: turns.at(-1)?.model ?? header.model,
-          figures: header.context,
-          prompt,
-          tools: registry.tools,
-          items,
-          turns,
-        })
-      },
+      report: async (sessionId) => reportContext(modelContext, (await sessions.open(sessionId)).header),
     },
     rules: {
       list: () => rules,

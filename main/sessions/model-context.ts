@@ -1,6 +1,7 @@
 /** What the requests of a session are made of, read at one instant: for a turn, and for the summary of older turns (C-60). */
 import { budgetOf, type Budget } from '../agent/budget.ts'
 import { limitImages, neededBodies, projectItems, sentItems, type Bodies } from '../agent/context.ts'
+import { contextReport } from '../agent/context-report.ts'
 import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
 import { countMessage, countTools } from '../agent/token-count.ts'
 import { typeOfContent } from '../files/content-type.ts'
@@ -10,11 +11,12 @@ import type { Storage } from '../storage/storage.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import type { Registry } from '../tools/registry.ts'
 import type { Item } from '../../preload/contract/items.ts'
-import type { Turn } from '../../preload/contract/session.ts'
+import type { ContextReport } from '../../preload/contract/routes.ts'
+import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 
 export type ModelContextPorts = {
-  storage: Pick<Storage, 'sentItems' | 'blobs'>
+  storage: Pick<Storage, 'sentItems' | 'contextItems' | 'blobs'>
   /** `background`: nobody waits for the turn, and it may end without a word (T-33). */
   tools(settings: Settings, background: boolean): Registry
   images: Images
@@ -102,4 +104,44 @@ export async function loadBodies(
     if (image && data) images.set(hash, { mediaType: image.mediaType, data, note: sizeNote(image) })
   }
   return { results, attachments, images }
+}
+
+/** What fills a session's context now (C-10). */
+export async function reportContext(ports: ModelContextPorts, header: SessionHeader): Promise<ContextReport> {
+  const { tools } = ports.tools(ports.settings(), false)
+  const [{ items, turns }, shell] = await Promise.all([
+    ports.storage.contextItems(header.id),
+    ports.shellName(header.workspace),
+  ])
+  const prompt = await systemPrompt({ workspace: header.workspace, tools: tools.map((tool) => tool.name), shell })
+  return contextReport({
+    model: turns.at(-1)?.model ?? header.model,
+    figures: header.context,
+    prompt,
+    tools,
+    items,
+    turns,
+  })
+}
+
+/** A stored body is one of this session's: an attachment, or what a call left. */
+export async function holdsBody(
+  storage: Pick<Storage, 'contextItems'>,
+  sessionId: string,
+  hash: string,
+): Promise<boolean> {
+  const { items } = await storage.contextItems(sessionId)
+  return items.some((item) =>
+    item.kind === 'user'
+      ? item.attachments.some((attachment) => attachment.hash === hash)
+      : item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash),
+  )
+}
+
+/** The model is sent the result of this call whole with each request. */
+export async function isSent(storage: Pick<Storage, 'sentItems'>, sessionId: string, callId: string): Promise<boolean> {
+  const { items, turns } = await storage.sentItems(sessionId)
+  const retried = new Set(turns.map(({ retryOf }) => retryOf))
+  const item = items.find(({ id }) => id === callId)
+  return item?.kind === 'tool' && !item.pruned && (item.turnId === null || !retried.has(item.turnId))
 }

@@ -2,6 +2,7 @@
 import type { Item } from '../../preload/contract/items.ts'
 import type { Models } from '../models/model.ts'
 import { cleanTitle, fallbackTitle } from '../turns/titles.ts'
+import type { SessionActor } from './actor.ts'
 
 const limitMs = 15_000
 const excerptChars = 500
@@ -10,6 +11,26 @@ const prompts = [
   'Write a title of three to six words for this conversation, in its language. Reply with the title alone: no quotes, no label, no full stop.',
   'Name the subject of the conversation below in at most six words. Output only those words.',
 ]
+
+type Titling = {
+  models: Models
+  /** For small work, where one is configured; else the turn's own model. */
+  auxModel: string | null
+  redact(text: string): string
+}
+
+/** Names a session after its completed turn, unless a person or a model has named it already. Never throws. */
+export async function giveTitle(actor: SessionActor, { models, auxModel, redact }: Titling): Promise<void> {
+  const { header, items, turns } = actor.published
+  const isNamed = !['default', 'provisional', 'fallback'].includes(header.titleSource)
+  const model = auxModel ?? turns.at(-1)?.model
+  if (isNamed || header.lastOutcome !== 'completed' || !header.lastTurnId || model === undefined) return
+  const titled = await makeTitle(items, model, models, actor.id)
+  if (!titled) return
+  const command = { type: 'title' as const, title: redact(titled.title), source: titled.source, rev: header.rev }
+  // Refused where it was renamed or deleted meanwhile.
+  await actor.command(command).catch(() => {})
+}
 
 export type Titled = { title: string; source: 'generated' | 'fallback' }
 
