@@ -1,6 +1,6 @@
 /** All sessions of a data folder: which actors are in memory, how a message is checked before it enters a mailbox. */
 import { LatheError, errorBody } from '../../preload/contract/errors.ts'
-import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
+import type { SessionEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Attachment, Rule } from '../../preload/contract/items.ts'
 import { idleActorsMax, sliceItems } from '../../preload/contract/limits.ts'
@@ -22,6 +22,7 @@ import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
 import { modelOfTurn } from './chosen-model.ts'
+import { followEvents } from './events.ts'
 import { recovered } from './recovered.ts'
 import { SessionClock } from './session-clock.ts'
 import { writeOf } from './write.ts'
@@ -60,7 +61,6 @@ export type Submission = {
   attendance: Attendance
 }
 
-const eventsPage = 500
 /** Places a find answers at once. */
 const foundMax = 2_000
 
@@ -168,50 +168,7 @@ export class Sessions {
   /** Stored events from `after + 1` on, without gap or repeat, then live ones, until `signal` aborts (T-200). */
   async *events(id: string, after: number, journalId: string, signal: AbortSignal): AsyncGenerator<SessionEvent> {
     const actor = await this.actor(id)
-    const resync = (reason: Extract<PassingEvent, { type: 'stream.resync' }>['reason']): SessionEvent => ({
-      type: 'stream.resync',
-      seq: null,
-      at: this.ports.now(),
-      reason,
-    })
-    if (journalId !== actor.published.journalId) return yield resync('journal')
-    if (after > actor.published.header.lastSeq) return yield resync('ahead')
-    let cursor = after
-    let wake: (() => void) | null = null
-    const passing: PassingEvent[] = []
-    const stopListening = actor.listen((event) => {
-      if (event) passing.push(event)
-      // A slow reader keeps no queue: what it missed is in the journal, and passing frames repeat their whole value.
-      if (passing.length > 32) passing.shift()
-      wake?.()
-    })
-    const onAbort = () => wake?.()
-    signal.addEventListener('abort', onAbort)
-    try {
-      while (!signal.aborted) {
-        let batch: StoredEvent[] | null = actor.recentAfter(cursor)
-        if (batch === null) {
-          const page = await this.ports.storage.events(id, cursor, eventsPage)
-          if (page.pruned) return yield resync('pruned')
-          batch = page.events
-        }
-        for (const event of batch) {
-          if (signal.aborted) return
-          yield event
-          cursor = event.seq
-        }
-        while (passing.length > 0) yield passing.shift()!
-        if (signal.aborted || actor.published.header.lastSeq > cursor || passing.length > 0) continue
-        await new Promise<void>((resolve) => {
-          wake = resolve
-          if (signal.aborted || actor.published.header.lastSeq > cursor || passing.length > 0) resolve()
-        })
-        wake = null
-      }
-    } finally {
-      stopListening()
-      signal.removeEventListener('abort', onAbort)
-    }
+    yield* followEvents(actor, { after, journalId }, { storage: this.ports.storage, now: this.ports.now }, signal)
   }
 
   /** Entries that show `text`, oldest first: stored ones, and what the running turn has written so far (S-69). */
