@@ -145,3 +145,8 @@ test('Z-190 X-906 whatever comes in, no tag of it comes out but as text that was
     { numRuns: 500 },
   )
 })
+
+test('X-906 a long run of blanks costs its length, not the square of it', () => {
+  const blanks = ' '.repeat(200_000)
+  expect(markdown(`<pre>${blanks}x</pre>`)).toBe(`\`\`\`\n${blanks}x\n\`\`\``)
+})

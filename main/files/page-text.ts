@@ -163,7 +163,8 @@ class Writer {
     while (this.#stack.length > 1) this.#pop()
     const markdown = this.#top.parts
       .join('')
-      .replace(/[ \t]+$/gm, '')
+      // Looked at from its beginning only: else a long run of blanks costs its length squared.
+      .replace(/(?<![ \t])[ \t]+$/gm, '')
       .replace(/\n{3,}/g, '\n\n')
     return { title: this.#title.replace(/\s+/g, ' ').trim().slice(0, 300), markdown: markdown.trim() }
   }
