@@ -318,7 +318,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   })
   const imports = new Imports({
     storage,
-    folder: join(home, 'tmp'),
+    folder: join(home, 'tmp', 'imports'),
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
   })
@@ -481,6 +481,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     sessions,
     storage,
     start: async () => {
+      await imports
+        .sweep()
+        .catch((error: unknown) => log.error('An import cut off could not be removed', { error: String(error) }))
       const found = await settleOpenIntents(intents).catch((error: unknown) => {
         log.error('Open file intents could not be settled', { error: String(error) })
         return []

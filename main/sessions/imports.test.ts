@@ -228,3 +228,11 @@ test('S-92 a bad file is refused by its first bad path, and nothing of it is sto
   expect(await sessionCount()).toBe(1)
   expect(await readdir(join(home, 'tmp'))).toEqual([])
 })
+
+test('S-92 what a host that was killed left of an import goes with the next start', async () => {
+  const folder = join(home, 'tmp')
+  await imports.add({ uploadId: newId(), part: 0, last: false, data: Buffer.from('{').toString('base64') })
+  expect(await readdir(folder)).toHaveLength(1)
+  await imports.sweep()
+  expect(await readdir(home)).toEqual(['data'])
+})

@@ -23,7 +23,7 @@ import { writeOf } from './write.ts'
 
 export type ImportPorts = {
   storage: Pick<Storage, 'commit' | 'value' | 'loadSession'>
-  /** Where files lie while they come in. */
+  /** Where files lie while they come in; nothing else does. */
   folder: string
   entryChanged(entry: Entry): void
   environment(): Decision['environment']
@@ -83,18 +83,23 @@ export class Imports {
     upload.bytes += bytes.length
     upload.at = Date.now()
     upload.parts++
-    if (upload.bytes > importBytesMax) {
-      await this.drop(uploadId)
-      throw new LatheError('import.invalid', `The file is larger than ${importBytesMax / 1024 / 1024} MiB.`)
-    }
-    await upload.file.write(bytes)
-    if (!last) return { sessionId: null }
-    await upload.file.close()
+    let goesOn = false
     try {
+      if (upload.bytes > importBytesMax)
+        throw new LatheError('import.invalid', `The file is larger than ${importBytesMax / 1024 / 1024} MiB.`)
+      await upload.file.appendFile(bytes)
+      goesOn = !last
+      if (goesOn) return { sessionId: null }
+      await upload.file.close()
       return { sessionId: await this.store(upload.path, copy) }
     } finally {
-      await this.drop(uploadId)
+      if (!goesOn) await this.drop(uploadId)
     }
+  }
+
+  /** Removes what a crash left of an import. Called before the first one. */
+  async sweep(): Promise<void> {
+    await rm(this.ports.folder, { recursive: true, force: true })
   }
 
   /** Drops what is still on its way. */
