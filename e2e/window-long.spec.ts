@@ -54,7 +54,7 @@ async function placeOf(window: LatheWindow, text: string): Promise<number> {
   return entry!.y - log!.y
 }
 
-test('SA-24 K-14 a search hit far up opens there, and scrolling reaches both ends over each entry once', async ({
+test('SA-24 S-153 K-14 a search hit far up opens there, and scrolling reaches both ends over each entry once', async ({
   open,
 }) => {
   test.setTimeout(180_000)

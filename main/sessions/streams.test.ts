@@ -267,7 +267,7 @@ describe('the journal', () => {
   })
 })
 
-test('T-50 a flood of deltas is journaled once in 16 ms and item, however fast the disk is', async () => {
+test('T-50 S-154 a flood of deltas is journaled once in 16 ms and item, however fast the disk is', async () => {
   const bench = await scene.workbench([hangs('Hello there')])
   const actor = bench.create()
   const live = await bench.follow(actor)

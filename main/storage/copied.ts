@@ -8,7 +8,7 @@ import type { openSearchMarks } from './search-index.ts'
 import { keepStatements } from './statements.ts'
 import type { SessionCopy } from './storage.ts'
 
-/** Rows held at once. */
+/** Rows copied at once: what SQLite sets aside meanwhile stays in memory. */
 const rowsPerPage = 200
 
 /**
@@ -44,7 +44,8 @@ export type PackedForkPoint = {
 
 export function openCopyReads(db: Database, clip: (body: string) => string) {
   const sql = keepStatements(db)
-  const shown = `body ->> '$.visible' = 1`
+  /** Of what was set aside, only the body says what it was. */
+  const shown = `CASE WHEN rewound IS NULL THEN visible ELSE body ->> '$.visible' END`
 
   return {
     /** Where a copy of the session can end; null where it has no such entry. Without `itemId`, the newest settled answer. */
@@ -93,52 +94,68 @@ export function openCopyReads(db: Database, clip: (body: string) => string) {
   }
 }
 
+/** What every entry names. */
+const places = `'$.id', copied_id(id), '$.turnId', copied_id(turn_id), '$.stepId', copied_id(body ->> '$.stepId')`
+
+/**
+ * An entry's body with new ids all through, as `copiedItem` makes it but without leaving SQLite, which is in the middle
+ * of it anyway (S-157). What an entry has no field for is not replaced.
+ */
+const copiedBody = `
+  json_set(CASE
+    WHEN kind = 'tool' THEN json_replace(body, ${places},
+      '$.approvalId', copied_id(body ->> '$.approvalId'), '$.questionId', copied_id(body ->> '$.questionId'),
+      '$.changeIds', json((SELECT json_group_array(copied_id(value)) FROM json_each(body, '$.changeIds'))))
+    WHEN kind IN ('approval', 'question') THEN json_replace(body, ${places}, '$.toolItemId', copied_id(body ->> '$.toolItemId'))
+    WHEN kind = 'compaction' THEN json_replace(body, ${places}, '$.coversThrough', copied_id(body ->> '$.coversThrough'))
+    ELSE json_replace(body, ${places})
+  END, '$.copiedFrom', id)`
+
 export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearchMarks>) {
   const sql = keepStatements(db)
+  let ids = new Map<string, string>()
+  db.function('copied_id', (id: unknown) => (typeof id === 'string' ? copied(id) : null))
+
+  function copied(id: string): string {
+    const known = ids.get(id) ?? newId()
+    ids.set(id, known)
+    return known
+  }
 
   return (to: string, copy: SessionCopy): void => {
-    const ids = new Map(Object.entries(copy.ids))
-    const copied = (id: string): string => {
-      const known = ids.get(id) ?? newId()
-      ids.set(id, known)
-      return known
+    ids = new Map(Object.entries(copy.ids))
+    const path = { sessionId: copy.from, itemId: copy.itemId, pos: copy.pos }
+    for (let after = -1, copies = rowsPerPage; copies === rowsPerPage;) {
+      copies = sql(`
+        ${withPath} INSERT INTO items (session_id, id, pos, turn_id, kind, visible, contextual, recalled, created_at, ended_at, body)
+        SELECT :to, copied_id(id), pos, copied_id(turn_id), kind, body ->> '$.visible', body ->> '$.contextual', recalled, created_at, ended_at, ${copiedBody}
+        FROM path WHERE pos > :after ORDER BY pos LIMIT ${rowsPerPage}
+      `).run({ ...path, to, after }).changes
+      after = sql<{ pos: number }>('SELECT max(pos) AS pos FROM items WHERE session_id = ?').get(to)!.pos
     }
-    const path = { sessionId: copy.from, itemId: copy.itemId }
-    const turnIds = new Set<string>()
-    for (let after = -1; ;) {
-      const rows = sql<{ pos: number; turn_id: string | null; recalled: number; body: string }>(
-        `${withPath} SELECT pos, turn_id, recalled, body FROM path WHERE pos > :after ORDER BY pos LIMIT ${rowsPerPage}`,
-      ).all({ ...path, pos: copy.pos, after })
-      for (const row of rows) {
-        if (row.turn_id !== null) turnIds.add(row.turn_id)
-        const item = copiedItem(JSON.parse(row.body) as Item, copied, copy.at)
-        sql(`
-          INSERT INTO items (session_id, id, pos, turn_id, kind, visible, contextual, recalled, created_at, ended_at, body)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        `).run(
-          to,
-          item.id,
-          item.pos,
-          item.turnId,
-          item.kind,
-          item.visible ? 1 : 0,
-          item.contextual ? 1 : 0,
-          row.recalled,
-          item.createdAt,
-          item.endedAt,
-          JSON.stringify(item),
-        )
-      }
-      if (rows.length < rowsPerPage) break
-      after = rows.at(-1)!.pos
-    }
-    for (const turnId of turnIds) copyTurn(to, copy, turnId, copied)
+    endLive(to, copy.at)
+    const turns = sql<{ id: string; body: string }>(
+      `${withPath} SELECT id, body FROM turns WHERE session_id = :sessionId AND id IN (SELECT turn_id FROM path) ORDER BY n`,
+    ).all(path)
+    for (const turn of turns) copyTurn(to, copy, turn)
+    ids = new Map()
     marks.addSession(to)
   }
 
-  function copyTurn(to: string, { from, at }: SessionCopy, turnId: string, copied: (id: string) => string): void {
-    const row = sql<{ body: string }>('SELECT body FROM turns WHERE session_id = ? AND id = ?').get(from, turnId)
-    if (!row) return
+  /** What had not ended when it was copied ended there, and no model is sent a call without result (S-76). */
+  function endLive(to: string, at: number): void {
+    sql(`
+      UPDATE items SET ended_at = :at, contextual = contextual AND kind <> 'tool',
+        body = json_set(
+          CASE WHEN kind NOT IN ('tool', 'approval', 'question') THEN json_set(body, '$.status', 'partial')
+            ELSE json_set(body, '$.status', 'final', '$.state', 'cancelled') END,
+          '$.endedAt', :at,
+          '$.contextual', json(CASE WHEN contextual AND kind <> 'tool' THEN 'true' ELSE 'false' END))
+      WHERE session_id = :to AND ended_at IS NULL
+    `).run({ to, at })
+  }
+
+  function copyTurn(to: string, { from, at }: SessionCopy, row: { id: string; body: string }): void {
     const turn = copiedTurn(JSON.parse(row.body) as Turn, copied, at)
     sql('INSERT INTO turns (session_id, id, started_at, settled_at, deltas, body) VALUES (?, ?, ?, ?, 0, ?)').run(
       to,
@@ -149,7 +166,7 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
     )
     const files = sql<{ body: string }>('SELECT body FROM changes WHERE session_id = ? AND turn_id = ? ORDER BY n').all(
       from,
-      turnId,
+      row.id,
     )
     for (const { body } of files) {
       const file = JSON.parse(body) as ChangedFile

@@ -86,6 +86,8 @@ function openForWriting(home: string, path: string): OpenDatabase {
     }
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = FULL')
+    // The storage thread moves the log into the database itself, after its answers.
+    db.pragma('wal_autocheckpoint = 0')
     db.pragma('foreign_keys = ON')
     db.pragma('busy_timeout = 5000')
     db.pragma(`journal_size_limit = ${walBytesKept}`)

@@ -23,6 +23,7 @@ const port = parentPort!
 const noAccessCodes = new Set(['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENOTDIR'])
 const indexDelayMs = 500
 const indexPauseMs = 20
+const checkpointDelayMs = 1_000
 
 function post(message: FromWorker): void {
   port.postMessage(message)
@@ -40,6 +41,7 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
   const upkeep = openUpkeep(db)
   const faults = start.faults ? followFaults(start.faults) : null
   const isOwner = readOnly ? () => false : claim(db, start.owner)
+  let checkpoint: NodeJS.Timeout | null = null
   const indexing = readOnly ? null : followSettles(openIndexing(db), isOwner)
 
   port.on('message', (message: ToWorker) => {
@@ -60,10 +62,22 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
       ...calls.filter(({ operation }) => operation in reads).map(read),
     ]
     if (replies.length > 0) post({ replies })
+    if (!readOnly) checkpoint ??= setTimeout(shortenLog, checkpointDelayMs)
     indexing?.wake()
     if (closing) close()
   })
   post({ opened: condition })
+
+  /** SQLite would move its log into the database inside a commit, which then waits for the disk twice more (S-158). */
+  function shortenLog(): void {
+    checkpoint = null
+    try {
+      db.pragma('wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      // The log keeps what it holds: the next time moves it.
+      failure(error)
+    }
+  }
 
   function keepUp(call: Call): Reply {
     if (!isOwner()) return { id: call.id, error: readOnlyBody(condition) }
@@ -118,6 +132,7 @@ function serve({ db, condition, readOnly }: OpenDatabase): void {
 
   function close(): void {
     indexing?.stop()
+    if (checkpoint) clearTimeout(checkpoint)
     db.close()
     port.close()
   }
