@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { LatheError } from '../preload/contract/errors.ts'
-import { subjectOf, type WorkbenchEvent } from '../preload/contract/events.ts'
+import { inPlaceOf, subjectOf, type WorkbenchEvent } from '../preload/contract/events.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { Rule } from '../preload/contract/items.ts'
 import { settleMs } from '../preload/contract/limits.ts'
@@ -103,7 +103,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   let rules: Rule[] = []
   await Promise.all([settings.load(), storage.rules().then((stored) => (rules = stored))])
 
-  const events = new Broadcast<WorkbenchEvent>(subjectOf)
+  const events = new Broadcast<WorkbenchEvent>(subjectOf, inPlaceOf)
   let providers = readProvidersConfig(config.content)
   const redactions = new CurrentRedaction({
     env: process.env,
@@ -296,10 +296,13 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     changesRecorded: (ids) =>
       void intents.recorded(ids).catch((error: unknown) => log.warn('An intent stays open', { error: String(error) })),
     rulesChanged: () => {
-      void storage.rules().then((stored) => {
-        rules = stored
-        events.send({ type: 'rules.changed', rules })
-      })
+      void storage.rules().then(
+        (stored) => {
+          rules = stored
+          events.send({ type: 'rules.changed', rules })
+        },
+        (error: unknown) => log.warn('Rules could not be read again', { error: String(error) }),
+      )
     },
     notify: (actor, effect) => {
       const event = notificationEvent(actor.published.header, effect)

@@ -3,11 +3,16 @@ export class Broadcast<T> {
   private readonly readers = new Set<(value: T) => void>()
   private readonly streams = new Set<AbortSignal>()
   private readonly keyOf: (value: T) => string
+  private readonly inPlaceOf: (value: T) => T
   private readonly most: number
 
-  /** `keyOf` names what a value is about; `most` values wait for a slow reader, then its oldest go. */
-  constructor(keyOf: (value: T) => string, most = 2_000) {
+  /**
+   * `keyOf` names what a value is about, `inPlaceOf` answers what stands for one that replaces another; `most` values wait
+   * for a slow reader, then its oldest go.
+   */
+  constructor(keyOf: (value: T) => string, inPlaceOf: (value: T) => T = (value) => value, most = 2_000) {
     this.keyOf = keyOf
+    this.inPlaceOf = inPlaceOf
     this.most = most
   }
 
@@ -32,8 +37,8 @@ export class Broadcast<T> {
     let wake: (() => void) | null = null
     const stop = this.listen((value) => {
       const key = this.keyOf(value)
-      waiting.delete(key)
-      waiting.set(key, value)
+      const replaces = waiting.delete(key)
+      waiting.set(key, replaces ? this.inPlaceOf(value) : value)
       if (waiting.size > this.most) waiting.delete(waiting.keys().next().value!)
       wake?.()
     })

@@ -2,7 +2,7 @@
  * One stream to one client. The source is read at once into a bounded queue and given out against credit, so a slow
  * reader costs a fixed amount of memory and never holds up the workbench (design, "Journal and streams").
  */
-import type { SessionEvent, WorkbenchEvent } from '../../preload/contract/events.ts'
+import { inPlaceOf, subjectOf, type SessionEvent, type WorkbenchEvent } from '../../preload/contract/events.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { TerminalFrame } from '../../preload/contract/routes.ts'
 
@@ -171,29 +171,9 @@ export const slowWatcher: SlowReader<WorkbenchEvent> = {
     const key = subjectOf(frame)
     const at = queue.findIndex((waiting) => subjectOf(waiting) === key)
     if (at < 0) return null
-    return { at, merged: frame.type === 'files.changed' ? { ...frame, paths: 'rescan' } : frame }
+    return { at, merged: inPlaceOf(frame) }
   },
   whenFull: 'end',
-}
-
-function subjectOf(event: WorkbenchEvent): string {
-  switch (event.type) {
-    case 'entry.put':
-      return `entry ${event.entry.id}`
-    case 'entry.removed':
-      return `entry ${event.id}`
-    case 'workspace.changed':
-      return `workspace ${event.workspace.path}`
-    case 'files.changed':
-      return `files ${event.workspace}`
-    case 'terminal.changed':
-      return `terminal ${event.terminal?.id ?? event.removed}`
-    case 'notification.put':
-    case 'notification.removed':
-      return `notification ${event.key}`
-    default:
-      return event.type
-  }
 }
 
 /** Bytes a frame takes, near enough for a bound: its strings, and a little for each value. */
