@@ -83,8 +83,13 @@ function factsText({ plan, execSessions, changedFiles }: Facts): string {
   ]
   return lists
     .filter(([, lines]) => lines.length > 0)
-    .map(([name, lines]) => `## ${name}, as Lathe knows it\n${lines.map((line) => `- ${line}`).join('\n')}`)
+    .map(([name, lines]) => `## ${name}, as Lathe knows it\n${lines.map((line) => `- ${oneLine(line)}`).join('\n')}`)
     .join('\n\n')
+}
+
+/** Names of files and texts of plans are anybody's: none of them makes a line of its own, or a heading. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 /** Cut at a line's end where it is too long. */
