@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
-import { noUpdate, type Update } from '../../preload/contract/update.ts'
+import { noUpdate, Update } from '../../preload/contract/update.ts'
 import { UpdateNews } from './own-answers.ts'
 import { createUpdates, type UpdateFeed } from './updates.ts'
 
@@ -43,6 +43,16 @@ test('Z-227 Z-231 nothing is looked for before a yes; then once a day, downloade
   await vi.advanceTimersByTimeAsync(3 * day)
   expect(did).toEqual(['look', 'download'])
   expect(await updates.installPlanned()).toBe(false)
+})
+
+test('Z-227 whatever a feed says, windows can read what becomes of it', async () => {
+  const { updates, seen } = bench({
+    look: async () => ({ version: `1.0.0-nightly.${'9'.repeat(200)}`, notes: '<b>'.repeat(20_000) }),
+    download: async (progress) => (progress(Number.NaN), progress(-5), progress(Number.POSITIVE_INFINITY)),
+  })
+  await updates.look()
+  expect(seen.at(-1)).toMatchObject({ state: 'ready', version: expect.stringMatching(/^1\.0\.0-nightly/) })
+  for (const update of seen) expect(Update.safeParse(update).success).toBe(true)
 })
 
 test('Z-227 an update waits while something runs, and is installed at quit where the person says so', async () => {

@@ -66,10 +66,11 @@ export function createUpdates(options: {
         become({ state: 'current', version: null, notes: null, checkedAt: now() })
         return update
       }
-      become({ ...found, state: 'downloading', percent: 0, checkedAt: now() })
+      const { version, notes } = withinContract(found)
+      become({ version, notes, state: 'downloading', percent: 0, checkedAt: now() })
       await within(downloadMaxMs, (signal) =>
         source.download((percent) => {
-          const whole = Math.min(100, Math.max(0, Math.floor(percent)))
+          const whole = Math.min(100, Math.max(0, Math.floor(percent) || 0))
           if (whole !== update.percent) become({ percent: whole })
         }, signal),
       )
@@ -122,6 +123,11 @@ export function createUpdates(options: {
       return true
     },
   }
+}
+
+/** What a feed says is cut to what windows take: one text too long would cost them all other news. */
+function withinContract({ version, notes }: { version: string; notes: string | null }) {
+  return { version: version.slice(0, 64), notes: notes?.slice(0, 20_000) ?? null }
 }
 
 async function within<Result>(ms: number, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
