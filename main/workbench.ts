@@ -251,6 +251,13 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   })
 
   const sessions: Sessions = new Sessions({
+    mentions: {
+      path: (place, path) => paths.resolve(place, path),
+      terminal: async (id, lines) => {
+        const shown = await terminals.text(id, lines)
+        return shown && { title: redactions.get().text(shown.title), text: redactions.get().text(shown.text) }
+      },
+    },
     storage: {
       ...storage,
       commit: toldWhenSlow(storage.commit, (slow) => {

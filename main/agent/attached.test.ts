@@ -12,7 +12,7 @@ const attached = (hash: string, name: string, bytes = 1) => ({ name, mediaType: 
 test('F-1209 text files go in whole up to 16,000 characters each and 64,000 a message, else as a line with a reference', () => {
   const texts = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((hash) => [hash, hash.repeat(16_000)]))
   const files = [...Object.keys(texts).map((hash) => attached(hash, `${hash}.txt`)), attached('big', 'big.txt')]
-  const parts = userParts('Look', files, bodies({ ...texts, big: 'x'.repeat(16_001) })).map((part) =>
+  const parts = userParts('Look', { attachments: files }, bodies({ ...texts, big: 'x'.repeat(16_001) })).map((part) =>
     part.type === 'text' ? part.text : '',
   )
   expect(parts.slice(0, 4).map((text) => text.length > 16_000)).toEqual([true, true, true, true])
@@ -25,7 +25,11 @@ test('F-1209 text files go in whole up to 16,000 characters each and 64,000 a me
 
 test('F-1208 pasted text goes in whole up to 200,000 characters, more by reference with its beginning', () => {
   const text = (length: number) => {
-    const [part] = userParts('', [attached('p', 'Pasted text, 9 lines')], bodies({ p: 'y'.repeat(length) }))
+    const [part] = userParts(
+      '',
+      { attachments: [attached('p', 'Pasted text, 9 lines')] },
+      bodies({ p: 'y'.repeat(length) }),
+    )
     return part?.type === 'text' ? part.text : ''
   }
   expect(text(200_000).length).toBeGreaterThan(200_000)

@@ -1,6 +1,6 @@
 /** What a turn's worker tells its session, and what it is told: data only, so that the actor can decide on it purely. */
 import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
-import type { Attachment, Plan, ToolView } from '../../preload/contract/items.ts'
+import type { Attachment, ResolvedMention, Plan, ToolView } from '../../preload/contract/items.ts'
 import type { CallInWriting, ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
 import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
 
@@ -82,7 +82,12 @@ export type Report =
   | { type: 'drainExpired' }
 
 /** What a steer becomes when it is handed over: a user message already in the transcript. */
-export type HandedSteer = { itemId: string; text: string; attachments: Attachment[] }
+export type HandedSteer = {
+  itemId: string
+  text: string
+  attachments: Attachment[]
+  mentions?: ResolvedMention[] | undefined
+}
 
 /** What the worker is told at once; approvals and answers come later, by ticket. */
 /** `notices`: ends of processes, as the model reads them (X-604). */

@@ -18,6 +18,7 @@ import type { Budget } from './budget.ts'
 import { CallBeingWritten } from './call-being-written.ts'
 import { userParts, type Bodies } from './context.ts'
 import type { Conversation } from './conversation.ts'
+import type { HandedSteer } from './reports.ts'
 import { Tally } from './tally.ts'
 import { runCalls, type CallsInput, type ModelCall } from './tool-calls.ts'
 
@@ -156,14 +157,11 @@ async function mayEnd(
   return false
 }
 
-async function appendSteers(
-  steers: readonly { text: string; attachments: { hash: string; name: string; mediaType: string; bytes: number }[] }[],
-  input: TurnInput,
-): Promise<void> {
+async function appendSteers(steers: readonly HandedSteer[], input: TurnInput): Promise<void> {
   for (const steer of steers) {
     input.conversation.push({
       role: 'user',
-      parts: userParts(steer.text, steer.attachments, await input.loadBodies(steer.attachments)),
+      parts: userParts(steer.text, steer, await input.loadBodies(steer.attachments)),
     })
   }
 }

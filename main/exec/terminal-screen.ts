@@ -106,6 +106,24 @@ export class TerminalScreen {
     return rows.join('\n').trimEnd()
   }
 
+  /** The newest `count` lines of the normal screen and what is above it, wrapped ones whole, blank ones at the end left out. */
+  tail(count: number): string {
+    const { normal } = this.#terminal.buffer
+    const lines: string[] = []
+    let rest = ''
+    for (let row = normal.length - 1; row >= 0 && lines.length < count; row--) {
+      const line = normal.getLine(row)
+      const text = line?.translateToString(rest === '') ?? ''
+      if (line?.isWrapped) rest = text + rest
+      else {
+        const whole = (text + rest).trimEnd()
+        if (whole !== '' || lines.length > 0) lines.push(whole)
+        rest = ''
+      }
+    }
+    return lines.toReversed().join('\n')
+  }
+
   resize(cols: number, rows: number): void {
     this.#terminal.resize(cols, rows)
   }

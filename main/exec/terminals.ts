@@ -47,6 +47,8 @@ export interface Terminals {
   input(id: string, data: string): void
   resize(id: string, cols: number, rows: number): void
   rename(id: string, title: string): void
+  /** The newest `lines` lines it shows, and what it is called; null where it was closed. */
+  text(id: string, lines: number): Promise<{ title: string; text: string } | null>
   /** Forgets scrollback and screen but for the cursor's row, in every window (X-816). */
   clear(id: string): Promise<void>
   /** Ends all that runs in it and forgets it; resolves when it has gone. */
@@ -155,6 +157,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
       known(id).name = title.trim() || null
       changed(known(id))
     },
+    text: async (id, lines) => (await terminals.get(id)?.text(lines)) ?? null,
     clear: (id) => known(id).clear(),
     async close(id) {
       const terminal = known(id)
@@ -291,6 +294,11 @@ class HostTerminal {
 
   frames(after: number | undefined, signal: AbortSignal): AsyncIterable<TerminalFrame> {
     return this.#feed.frames(after, signal)
+  }
+
+  async text(lines: number): Promise<{ title: string; text: string }> {
+    await this.#feed.screen.parsed()
+    return { title: this.state.title, text: this.#feed.screen.tail(lines) }
   }
 
   clear(): Promise<void> {

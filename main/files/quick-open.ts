@@ -25,6 +25,26 @@ export function rankPaths(paths: readonly string[], query: string, limit: number
   return firstOf(best, limit).map(({ index }) => paths[index]!)
 }
 
+const foldered = new WeakMap<readonly string[], readonly string[]>()
+
+/** The paths and the folders they lie in, which end in `/`; of the same list the same answer. */
+export function withFolders(paths: readonly string[]): readonly string[] {
+  const known = foldered.get(paths)
+  if (known) return known
+  const folders = new Set<string>()
+  for (const path of paths) {
+    // Up to the first folder that is known already: its own are too.
+    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
+      const folder = path.slice(0, at + 1)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  }
+  const all = [...paths, ...folders]
+  foldered.set(paths, all)
+  return all
+}
+
 function prepare(paths: readonly string[]): Prepared {
   let known = prepared.get(paths)
   if (!known) {

@@ -70,11 +70,12 @@ function markdown({ header, items, turns }: ExportedSession): string {
       .join('\n'),
   ]
   for (const item of items) {
-    const { heading, text, code, names } = entryOf(item)
+    const { heading, text, code, names, mentions } = entryOf(item)
     parts.push(`### ${oneLine(heading)}${live(item)}`)
     if (text) parts.push(text)
     for (const block of code) parts.push(fenced(block))
     if (names.length > 0) parts.push(names.map((name) => `- attached: ${oneLine(name)}`).join('\n'))
+    if (mentions.length > 0) parts.push(mentions.map((name) => `- mentioned: ${oneLine(name)}`).join('\n'))
     const turn = endOf(item, items, turns)
     if (turn) parts.push(`*${outcomeLine(turn)}*`)
   }
@@ -95,13 +96,14 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem } dd { m
 function html({ header, items, turns }: ExportedSession): string {
   const title = escapeHtml(header.title)
   const body = items.map((item) => {
-    const { heading, text, code, names } = entryOf(item)
+    const { heading, text, code, names, mentions } = entryOf(item)
     const blocks = code.map((block) => `<pre>${escapeHtml(block)}</pre>`).join('')
     const folded = item.kind === 'tool' && blocks ? `<details><summary>Details</summary>${blocks}</details>` : blocks
     const attached = names.map((name) => `<p class="end">attached: ${escapeHtml(name)}</p>`).join('')
+    const pointed = mentions.map((name) => `<p class="end">mentioned: ${escapeHtml(name)}</p>`).join('')
     const turn = endOf(item, items, turns)
     const end = turn ? `<p class="end">${escapeHtml(outcomeLine(turn))}</p>` : ''
-    return `<article><h2>${escapeHtml(heading)}${live(item)}</h2>${text ? `<div class="text">${escapeHtml(text)}</div>` : ''}${folded}${attached}${end}</article>`
+    return `<article><h2>${escapeHtml(heading)}${live(item)}</h2>${text ? `<div class="text">${escapeHtml(text)}</div>` : ''}${folded}${attached}${pointed}${end}</article>`
   })
   const list = facts(header).map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
   return `<!doctype html>
@@ -113,7 +115,7 @@ ${body.join('\n')}
 `
 }
 
-type Entry = { heading: string; text: string; code: string[]; names: string[] }
+type Entry = { heading: string; text: string; code: string[]; names: string[]; mentions: string[] }
 
 /** What an item says, the same for every format and for the command line's `sessions show`. */
 export function entryOf(item: Item): Entry {
@@ -122,6 +124,7 @@ export function entryOf(item: Item): Entry {
     text: '',
     code: [],
     names: [],
+    mentions: [],
     ...more,
   })
   switch (item.kind) {
@@ -129,6 +132,7 @@ export function entryOf(item: Item): Entry {
       return entry(saidBy(item), {
         text: item.text,
         names: item.attachments.map(attachmentName),
+        mentions: (item.mentions ?? []).map(({ kind, label }) => `${kind} ${label}`),
       })
     case 'text':
       return entry('Lathe', { text: item.text })

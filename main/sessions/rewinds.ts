@@ -1,6 +1,6 @@
 /** Going back to an earlier message and forward again (S-79 to S-81): what a decision needs is looked up, then decided in one step. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { Attachment } from '../../preload/contract/items.ts'
+import type { Attachment, Mention } from '../../preload/contract/items.ts'
 import { rewoundKeptDays, sliceItems, sliceItemsMax } from '../../preload/contract/limits.ts'
 import type { ItemSlice } from '../../preload/contract/session.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -14,7 +14,7 @@ import { modelOfTurn } from './chosen-model.ts'
 import type { Sessions } from './sessions.ts'
 
 export type RewindPorts = {
-  sessions: Pick<Sessions, 'actor' | 'earlier'>
+  sessions: Pick<Sessions, 'actor' | 'earlier' | 'resolveMentions'>
   storage: Pick<
     Storage,
     'pointOf' | 'dataFolder' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore' | 'blobs'
@@ -28,6 +28,7 @@ export type EditedMessage = {
   requestId: string
   text: string
   attachments: Attachment[]
+  mentions?: Mention[] | undefined
   model?: string | undefined
   attendance: Attendance
 }
@@ -64,6 +65,7 @@ export class Rewinds {
           itemId,
           text: edited.text,
           attachments: edited.attachments.map(({ hash }) => hash),
+          ...(edited.mentions?.length ? { mentions: edited.mentions } : {}),
         })
       const earlier = edited && (await this.ports.sessions.earlier(actor, edited.requestId, fingerprint!))
       if (earlier) return { markItemId: null, submitted: earlier }
@@ -115,6 +117,7 @@ export class Rewinds {
     const { requestId, text, attachments, attendance } = edited
     checkText(text, attachments)
     await checkAttachments(attachments, this.ports.storage.blobs)
+    const mentions = await this.ports.sessions.resolveMentions(actor, edited.mentions)
     const { header } = actor.peek().view
     await checkPlace(header.workspace, this.ports.storage.dataFolder)
     return {
@@ -122,6 +125,7 @@ export class Rewinds {
       fingerprint,
       text,
       attachments,
+      mentions,
       ...modelOfTurn(this.ports.chooseModel, edited.model, header.model),
       source: 'person',
       attendance,

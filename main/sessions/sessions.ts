@@ -2,7 +2,7 @@
 import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import type { SessionEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { Attachment, Rule } from '../../preload/contract/items.ts'
+import type { Attachment, Mention, ResolvedMention, Rule } from '../../preload/contract/items.ts'
 import { idleActorsMax, sliceItems } from '../../preload/contract/limits.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { ApprovalMode, Entry, FollowUp, SessionView, Turn } from '../../preload/contract/session.ts'
@@ -20,6 +20,7 @@ import { newSession, type Attendance, type Effect } from '../turns/state.ts'
 import { SessionActor } from './actor.ts'
 import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
+import { type MentionSources, resolveMentions } from './mentions.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
 import { modelOfTurn } from './chosen-model.ts'
 import { followEvents } from './events.ts'
@@ -46,6 +47,8 @@ export type SessionsPorts = {
   notify(actor: SessionActor, effect: Extract<Effect, { do: 'notify' | 'withdrawNotification' }>): void
   /** The person's answer to a process that asked for a secret; null declines (T-152). */
   execSecret(sessionId: string, execId: string, secret: string | null): void
+  /** Where files and terminals that are mentioned are looked up. */
+  mentions: Pick<MentionSources, 'path' | 'terminal'>
   /** A window or tab is connected: told to turns that no person asked for (A-3). */
   connected(): boolean
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
@@ -56,6 +59,7 @@ export type Submission = {
   requestId: string
   text: string
   attachments: Attachment[]
+  mentions?: Mention[] | undefined
   whenBusy?: 'refuse' | 'queue' | 'steer' | undefined
   model?: string | undefined
   attendance: Attendance
@@ -184,16 +188,18 @@ export class Sessions {
 
   /** A person's message: checked, then decided in one mailbox step (T-12 to T-17). */
   submit(id: string, submission: Submission): Promise<SubmitReply> {
-    const { requestId, text, attachments, attendance, whenBusy = 'refuse' } = submission
+    const { requestId, text, attachments, mentions, attendance, whenBusy = 'refuse' } = submission
     const asked = {
       action: 'submit',
       text,
       attachments: attachments.map((one) => one.hash),
       model: submission.model ?? null,
+      ...(mentions?.length ? { mentions } : {}),
     }
     return this.once(id, requestId, asked, async (actor, fingerprint) => {
       checkText(text, attachments)
       await checkAttachments(attachments, this.ports.storage.blobs)
+      const resolved = await this.resolveMentions(actor, mentions)
       const { header } = actor.peek().view
       await checkPlace(header.workspace, this.ports.storage.dataFolder)
       const chosen = modelOfTurn(this.ports.chooseModel, submission.model, header.model)
@@ -204,6 +210,7 @@ export class Sessions {
         fingerprint,
         text,
         attachments: named,
+        mentions: resolved,
         ...chosen,
         ...(submission.model === undefined ? {} : { asked: chosen.model }),
         source: 'person',
@@ -250,7 +257,7 @@ export class Sessions {
     attendance: Attendance,
   ): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'retry', turnId, model: model ?? null }, async (actor, fingerprint) => {
-      const { text, prompt, attachments } = await this.userItem(actor, turnId)
+      const { text, prompt, attachments, mentions } = await this.userItem(actor, turnId)
       await checkAttachments(attachments, this.ports.storage.blobs)
       const { header } = actor.peek().view
       await checkPlace(header.workspace, this.ports.storage.dataFolder)
@@ -260,6 +267,8 @@ export class Sessions {
         text,
         ...(prompt === undefined ? {} : { prompt }),
         attachments,
+        // As they were: the same is asked again.
+        mentions,
         ...modelOfTurn(this.ports.chooseModel, model, header.model),
         source: 'person',
         attendance,
@@ -308,12 +317,14 @@ export class Sessions {
       if (!followUp) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
       const { text, attachments } = followUp
       await checkAttachments(attachments, this.ports.storage.blobs)
+      const mentions = await this.resolveMentions(actor, followUp.mentions)
       await checkPlace(header.workspace, this.ports.storage.dataFolder)
       const message: Message = {
         requestId: `follow-up:${followUpId}`,
         fingerprint: fingerprintOf({ action: 'followUp', id: followUpId }),
         text,
         attachments,
+        mentions,
         ...modelOfTurn(this.ports.chooseModel, followUp.model, header.model),
         source: 'follow_up',
         attendance,
@@ -421,6 +432,27 @@ export class Sessions {
       throw new LatheError('request.conflict', 'This request id was used for another message.')
     }
     return (binding?.reply as SubmitReply | undefined) ?? null
+  }
+
+  /** What is mentioned, as it is now (S-113). Throws `mention.missing`, and `workspace.missing` where files cannot be looked for. */
+  resolveMentions(
+    actor: SessionActor,
+    mentions: readonly Mention[] | undefined,
+  ): Promise<ResolvedMention[] | undefined> {
+    const { id } = actor
+    const place = { sessionId: id, workspace: actor.peek().view.header.workspace, extraFolders: [] }
+    return resolveMentions(mentions, place, {
+      ...this.ports.mentions,
+      session: (other) => this.open(other),
+      changes: async (turnId) => {
+        const known = actor.published.turns.some((turn) => turn.id === turnId)
+        if (known) return actor.published.changes.filter((file) => file.turnId === turnId)
+        const turn = await this.ports.storage.turn(id, turnId)
+        if (!turn) return null
+        const { changes } = await this.ports.storage.items(id, { around: turn.userItemId, limit: 1 })
+        return changes.filter((file) => file.turnId === turnId)
+      },
+    })
   }
 
   private continuation(

@@ -10,6 +10,7 @@ import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
 import { Images } from '../files/images.ts'
+import { Paths } from '../files/paths.ts'
 import { readProvidersConfig } from '../models/config.ts'
 import { createModels } from '../models/models.ts'
 import { createRedaction } from '../platform/redaction.ts'
@@ -108,6 +109,8 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     chooseModel: (name) => models.choose(name).model,
     log: (level, message, fields) => log.push({ level, message, fields }),
   })
+  // The workspace of a test lies in its data folder, where nothing may be reached.
+  const paths = new Paths({ dataFolder: join(home, 'blobs') })
   const sessions = new Sessions({
     storage,
     settings: () => settings,
@@ -123,6 +126,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     entryRemoved: () => {},
     execSecret: () => {},
     rulesChanged: () => {},
+    mentions: { path: (place, path) => paths.resolve(place, path), terminal: async () => null },
     connected: () => false,
     changesRecorded: (ids) => options.changesRecorded?.(ids),
     notify: () => {},

@@ -1,5 +1,7 @@
 /** What a batch of decisions stores: derived from its events, so that rows and journal cannot tell different stories. */
+import { askedMentions, joinMessages } from '../../preload/contract/mentions.ts'
 import type { Decision } from '../turns/decision.ts'
+import type { Steer } from '../../preload/contract/session.ts'
 import type { SessionWrite } from '../storage/storage.ts'
 import type { SessionState } from '../turns/state.ts'
 import { entryOf, hasWholePreview } from './entry.ts'
@@ -40,14 +42,16 @@ export function writeOf(
     ...(clearsDraft ? { clearDraft: true } : {}),
     ...(givenBack.length > 0
       ? {
-          givenBack: {
-            text: givenBack.map((steer) => steer.text).join('\n\n'),
-            attachments: givenBack.flatMap((steer) => steer.attachments),
-          },
+          givenBack: asDraft(givenBack),
         }
       : {}),
     ...(rules.length > 0 ? { rules } : {}),
   }
+}
+
+function asDraft(steers: readonly Steer[]) {
+  const { mentions, ...said } = joinMessages(steers)
+  return { ...said, mentions: askedMentions(mentions) }
 }
 
 /** The journal's end stands in a column of its own. */

@@ -35,7 +35,7 @@ export type PackedWrite = {
   changes: { turnId: string; files: { id: string; body: string }[] }[]
   requests: { requestId: string; fingerprint: string; reply: string }[]
   clearDraft: boolean
-  givenBack: Pick<Draft, 'text' | 'attachments'> | null
+  givenBack: Pick<Draft, 'text' | 'attachments' | 'mentions'> | null
   rules: { id: string; body: string }[]
   rewinds: PackedRewind[]
   copy: SessionCopy | null

@@ -36,7 +36,7 @@ export type SessionWrite = {
   /** Clears the session's draft: its message was accepted (S-101). */
   clearDraft?: boolean
   /** Comes before the session's draft, a blank line between: messages a Stop gave back (T-125). */
-  givenBack?: Pick<Draft, 'text' | 'attachments'>
+  givenBack?: Pick<Draft, 'text' | 'attachments' | 'mentions'>
   /** Workspace and everywhere rules this decision stores (Z-85). */
   rules?: Rule[]
 }

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { openCopyWrites } from './copied.ts'
 import { openImportWrites } from './imported.ts'
+import { joinMessages } from '../../preload/contract/mentions.ts'
 import type { Draft } from '../../preload/contract/routes.ts'
 import type { PackedWrite } from './packed.ts'
 import { Refusal } from './refusal.ts'
@@ -43,12 +44,12 @@ export function openWrites(db: Database) {
     }
   }
 
-  function giveBack(sessionId: string, { text, attachments }: Pick<Draft, 'text' | 'attachments'>): void {
+  function giveBack(sessionId: string, back: Pick<Draft, 'text' | 'attachments' | 'mentions'>): void {
     const stored = sql<{ body: string }>('SELECT body FROM drafts WHERE session_id = ?').get(sessionId)
     const now = stored ? (JSON.parse(stored.body) as Draft) : { text: '', attachments: [], revision: 0 }
     const draft: Draft = {
-      text: [text, now.text].filter((part) => part.trim() !== '').join('\n\n'),
-      attachments: [...attachments, ...now.attachments],
+      ...now,
+      ...joinMessages([back, now]),
       revision: now.revision + 1,
     }
     sql('INSERT OR REPLACE INTO drafts (session_id, body) VALUES (?, ?)').run(sessionId, JSON.stringify(draft))

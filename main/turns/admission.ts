@@ -34,6 +34,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
       fingerprint: message.fingerprint,
       text: message.text,
       attachments: message.attachments,
+      mentions: message.mentions,
     })
   }
   if (current.background) {
@@ -41,6 +42,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
     const followUp = addFollowUp(decision, {
       text: message.text,
       attachments: message.attachments,
+      mentions: message.mentions,
       ...(message.asked === undefined ? {} : { model: message.asked }),
       ignoresPause: true,
     })
@@ -51,6 +53,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
     const followUp = addFollowUp(decision, {
       text: message.text,
       attachments: message.attachments,
+      mentions: message.mentions,
       ...(message.asked === undefined ? {} : { model: message.asked }),
     })
     return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
@@ -99,6 +102,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     text: message.text,
     ...(prompt === undefined ? {} : { prompt }),
     attachments: message.attachments,
+    mentions: message.mentions,
     ...(message.automation ? { automation: message.automation } : {}),
     status: 'final',
     endedAt: decision.now,

@@ -64,7 +64,7 @@ function applyCommand(decision: Decision, command: Command): unknown {
     case 'steer.add':
       return { steerId: addSteer(decision, command).steerId }
     case 'steer.edit':
-      return editSteer(decision, command.steerId, command.text, command.attachments)
+      return editSteer(decision, command.steerId, command)
     case 'steer.withdraw':
       return withdrawSteer(decision, command.steerId)
     case 'steer.sendNow':
@@ -87,7 +87,7 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return clearQueue(decision)
     case 'followUp.steerNow':
       checkMutable(decision.state)
-      return steerFollowUp(decision, command.id)
+      return steerFollowUp(decision, command.id, command.mentions)
     case 'followUp.start':
       return startFollowUp(decision, command)
     case 'queue.pause':

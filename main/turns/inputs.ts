@@ -1,6 +1,13 @@
 /** What enters a session's mailbox: commands of clients and services, reports of the turn's worker. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { ApprovalDecision, Attachment, Automation, ToolView } from '../../preload/contract/items.ts'
+import type {
+  ApprovalDecision,
+  Attachment,
+  Automation,
+  Mention,
+  ResolvedMention,
+  ToolView,
+} from '../../preload/contract/items.ts'
 import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
 import type { Report } from '../agent/reports.ts'
 import type { CompactionCommand } from './compaction.ts'
@@ -16,6 +23,7 @@ export type Message = {
   text: string
   prompt?: string
   attachments: Attachment[]
+  mentions?: ResolvedMention[] | undefined
   model: string
   /** The model the person named for this message; one that waits in the queue is else answered by the session's (T-18). */
   asked?: string
@@ -48,16 +56,30 @@ export type Command =
       fingerprint: string
       text: string
       attachments: Attachment[]
+      mentions?: ResolvedMention[] | undefined
     }
-  | { type: 'steer.edit'; steerId: string; text: string; attachments: Attachment[] }
+  | {
+      type: 'steer.edit'
+      steerId: string
+      text: string
+      attachments: Attachment[]
+      mentions?: ResolvedMention[] | undefined
+    }
   | { type: 'steer.withdraw'; steerId: string }
   | { type: 'steer.sendNow'; steerId: string }
-  | { type: 'followUp.add'; text: string; attachments: Attachment[] }
-  | { type: 'followUp.edit'; id: string; revision: number; text: string; attachments: Attachment[] }
+  | { type: 'followUp.add'; text: string; attachments: Attachment[]; mentions?: Mention[] | undefined }
+  | {
+      type: 'followUp.edit'
+      id: string
+      revision: number
+      text: string
+      attachments: Attachment[]
+      mentions?: Mention[] | undefined
+    }
   | { type: 'followUp.move'; id: string; before: string | null }
   | { type: 'followUp.remove'; id: string }
   | { type: 'followUp.clear' }
-  | { type: 'followUp.steerNow'; id: string }
+  | { type: 'followUp.steerNow'; id: string; mentions?: ResolvedMention[] | undefined }
   | { type: 'followUp.start'; id: string; message: Message; byPerson: boolean }
   | { type: 'queue.pause' }
   | { type: 'queue.resume' }

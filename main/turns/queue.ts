@@ -1,7 +1,8 @@
 /** The follow-up queue (turns.md 13): messages for later, a visible list that is never discarded. */
 import { LatheError, type ErrorBody } from '../../preload/contract/errors.ts'
-import type { Attachment } from '../../preload/contract/items.ts'
+import type { Attachment, Mention } from '../../preload/contract/items.ts'
 import { followUpsMax } from '../../preload/contract/limits.ts'
+import { askedMentions } from '../../preload/contract/mentions.ts'
 import type { FollowUp, Queue } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
 import type { Decision } from './decision.ts'
@@ -23,7 +24,13 @@ export function changeQueue(decision: Decision, patch: Partial<Queue>, cause: Ca
 
 export function addFollowUp(
   decision: Decision,
-  message: { text: string; attachments: Attachment[]; model?: string; ignoresPause?: boolean },
+  message: {
+    text: string
+    attachments: Attachment[]
+    mentions?: Mention[] | undefined
+    model?: string
+    ignoresPause?: boolean
+  },
 ): FollowUp {
   checkText(message.text, message.attachments)
   const { followUps } = decision.header.queue
@@ -32,6 +39,7 @@ export function addFollowUp(
     id: decision.newId(),
     text: message.text,
     attachments: message.attachments,
+    mentions: askedMentions(message.mentions),
     ...(message.model === undefined ? {} : { model: message.model }),
     createdAt: decision.now,
     revision: 1,
@@ -50,7 +58,7 @@ export function addFollowUp(
 
 export function editFollowUp(
   decision: Decision,
-  edit: { id: string; revision: number; text: string; attachments: Attachment[] },
+  edit: { id: string; revision: number; text: string; attachments: Attachment[]; mentions?: Mention[] | undefined },
 ): FollowUp {
   checkText(edit.text, edit.attachments)
   const before = find(decision, edit.id)
@@ -59,7 +67,8 @@ export function editFollowUp(
       data: { followUp: before },
     })
   }
-  const after = { ...before, text: edit.text, attachments: edit.attachments, revision: before.revision + 1 }
+  const { text, attachments, mentions } = edit
+  const after = { ...before, text, attachments, mentions, revision: before.revision + 1 }
   const followUps = decision.header.queue.followUps.map((one) => (one.id === edit.id ? after : one))
   checkWaiting([...followUps, ...(decision.state.view.turn?.steers ?? [])])
   changeQueue(decision, { followUps }, 'edited')

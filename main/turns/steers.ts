@@ -1,7 +1,8 @@
 /** Steering (turns.md 12): text typed into a running turn, editable until the agent takes it at a step boundary. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { Attachment } from '../../preload/contract/items.ts'
+import type { Attachment, ResolvedMention } from '../../preload/contract/items.ts'
 import { steersPendingMax, steersPerBoundaryMax } from '../../preload/contract/limits.ts'
+import { askedMentions, joinMessages } from '../../preload/contract/mentions.ts'
 import type { SubmitReply } from '../../preload/contract/routes.ts'
 import type { Steer } from '../../preload/contract/session.ts'
 import type { EventDraft } from '../../preload/contract/events.ts'
@@ -11,6 +12,7 @@ import { withCommandNotes } from './own-commands.ts'
 import { changeQueue, removeFollowUp } from './queue.ts'
 import { bind, boundReply, checkMutable, checkText, checkWaiting } from './requests.ts'
 
+type Said = { text: string; attachments: Attachment[]; mentions?: ResolvedMention[] | undefined }
 type Cause = Extract<EventDraft, { type: 'steers.changed' }>['cause']
 
 const allActions: Steer['actions'] = ['edit', 'withdraw', 'sendNow']
@@ -21,7 +23,7 @@ export function pendingSteers(decision: Pick<Decision, 'state'>): Steer[] {
 
 export function addSteer(
   decision: Decision,
-  request: { turnId: string; requestId: string; fingerprint: string; text: string; attachments: Attachment[] },
+  request: { turnId: string; requestId: string; fingerprint: string } & Said,
 ): Extract<SubmitReply, { accepted: 'steered' }> {
   const bound = boundReply(decision.state, request.requestId, request.fingerprint)
   if (bound?.accepted === 'steered') return bound
@@ -40,6 +42,7 @@ export function addSteer(
     id: decision.newId(),
     text: request.text,
     attachments: request.attachments,
+    mentions: request.mentions,
     createdAt: decision.now,
     state: 'pending',
     actions: allActions,
@@ -52,11 +55,11 @@ export function addSteer(
 
 export type SteerAnswer = { done: boolean; why?: 'taken' | 'not_running'; steer?: Steer }
 
-export function editSteer(decision: Decision, id: string, text: string, attachments: Attachment[]): SteerAnswer {
+export function editSteer(decision: Decision, id: string, { text, attachments, mentions }: Said): SteerAnswer {
   checkText(text, attachments)
   const steer = pendingSteers(decision).find((one) => one.id === id)
   if (!steer) return absent(decision)
-  const edited = { ...steer, text, attachments }
+  const edited = { ...steer, text, attachments, mentions }
   const steers = pendingSteers(decision).map((one) => (one.id === id ? edited : one))
   checkWaiting([...decision.header.queue.followUps, ...steers])
   change(decision, steers, { steerId: id, kind: 'edited' })
@@ -112,6 +115,7 @@ export function takeSteers(decision: Decision): HandedSteer[] {
       text: steer.text,
       ...(prompt === steer.text ? {} : { prompt }),
       attachments: steer.attachments,
+      mentions: steer.mentions,
       steer: true,
       status: 'final',
       endedAt: decision.now,
@@ -122,7 +126,7 @@ export function takeSteers(decision: Decision): HandedSteer[] {
       pendingSteers(decision).filter((one) => one.id !== steer.id),
       { steerId: steer.id, kind: 'consumed' },
     )
-    handed.push({ itemId, text: prompt, attachments: steer.attachments })
+    handed.push({ itemId, text: prompt, attachments: steer.attachments, mentions: steer.mentions })
   }
   return handed
 }
@@ -146,14 +150,15 @@ export function leaveSteers(decision: Decision): void {
   const steers = pendingSteers(decision)
   if (steers.length === 0) return
   const { followUps } = decision.header.queue
+  const { mentions, ...said } = joinMessages(steers)
   changeQueue(
     decision,
     {
       followUps: [
         {
           id: decision.newId(),
-          text: steers.map((steer) => steer.text).join('\n\n'),
-          attachments: steers.flatMap((steer) => steer.attachments),
+          ...said,
+          mentions: askedMentions(mentions),
           createdAt: decision.now,
           revision: 1,
         },
@@ -166,7 +171,7 @@ export function leaveSteers(decision: Decision): void {
 }
 
 /** A queued message goes into the running turn instead (T-128). */
-export function steerFollowUp(decision: Decision, id: string): { steerId: string } {
+export function steerFollowUp(decision: Decision, id: string, mentions?: ResolvedMention[]): { steerId: string } {
   const { turn } = decision.state
   if (!turn || turn.phase === 'stopping')
     throw new LatheError('steer.not_running', 'No turn is running that could read it.')
@@ -177,6 +182,7 @@ export function steerFollowUp(decision: Decision, id: string): { steerId: string
     id: decision.newId(),
     text: followUp.text,
     attachments: followUp.attachments,
+    mentions,
     createdAt: decision.now,
     state: 'pending',
     actions: allActions,

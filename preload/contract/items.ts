@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { BlobHash, Id } from './ids.ts'
 import { ErrorCode } from './errors.ts'
+import { mentionsMax } from './limits.ts'
 
 /** Epoch milliseconds, as far as there are dates for them. */
 export const Time = z.number().int().min(-8.64e15).max(8.64e15)
@@ -13,6 +14,22 @@ export const Attachment = z.object({
   hash: BlobHash,
 })
 export type Attachment = z.infer<typeof Attachment>
+
+/** What a message points at, at a place in its text (S-112). */
+export const Mention = z.object({
+  kind: z.enum(['file', 'session', 'terminal', 'changes']),
+  /** A path as files are named in the workspace; the id of a session, a terminal, a turn. */
+  ref: z.string().min(1).max(4_096),
+  label: z.string().min(1).max(4_096),
+  /** Where its `@` stands, in UTF-16 units. */
+  at: z.number().int().nonnegative(),
+})
+export type Mention = z.infer<typeof Mention>
+export const Mentions = z.array(Mention).max(mentionsMax)
+
+/** With what the model is told of it, as it was when the message was admitted (S-113). */
+export const ResolvedMention = Mention.extend({ content: z.string() })
+export type ResolvedMention = z.infer<typeof ResolvedMention>
 
 export const PlanEntry = z.object({
   id: z.string().max(64),
@@ -128,6 +145,7 @@ export const UserItem = z.object({
   /** What the model gets instead of `text` where they differ (T-20). */
   prompt: z.string().optional(),
   attachments: z.array(Attachment),
+  mentions: z.array(ResolvedMention).optional(),
   /** What said it, where no person did. */
   automation: Automation.optional(),
   steer: z.boolean().optional(),

@@ -63,6 +63,12 @@ export const titleGeneratedCharsMax = 80
 export const titleFallbackCharsMax = 60
 
 export const attachmentsMax = 20
+export const mentionsMax = 50
+/** What the model is told of a mentioned session and terminal, and of all mentions of a message. */
+export const mentionedSessionChars = 4_000
+export const mentionedTerminalLines = 200
+export const mentionedTerminalBytes = 16 * 1024
+export const mentionedBytesMax = 64 * 1024
 export const attachmentBytesMax = 50 * 1024 * 1024
 export const attachmentsBytesMax = 200 * 1024 * 1024
 /** Of all pictures of a message. */

@@ -8,7 +8,7 @@ import { ErrorBody } from './errors.ts'
 import { PlacedCommands } from './command-marks.ts'
 import { SessionEvent, TerminalState, WorkbenchEvent, Workspace } from './events.ts'
 import { BlobHash, Id, RequestId } from './ids.ts'
-import { ApprovalDecision, Attachment, Item, Rule } from './items.ts'
+import { ApprovalDecision, Attachment, Item, Mentions, Rule } from './items.ts'
 import {
   commentCharsMax,
   commentsMax,
@@ -229,6 +229,7 @@ const Comments = z.array(Comment).max(commentsMax)
 export const Draft = z.object({
   text: z.string(),
   attachments: z.array(Attachment),
+  mentions: Mentions.optional(),
   comments: Comments.optional(),
   revision: z.number().int(),
 })
@@ -384,6 +385,7 @@ export const contract = {
           ...inSession,
           text: Text,
           attachments: z.array(Attachment).max(50),
+          mentions: Mentions.optional(),
           whenBusy: z.enum(['refuse', 'queue', 'steer']).optional(),
           model: z.string().max(300).optional(),
         }),
@@ -423,7 +425,12 @@ export const contract = {
           ...inSession,
           itemId: Id,
           edited: z
-            .object({ text: Text, attachments: z.array(Attachment).max(50), model: z.string().max(300).optional() })
+            .object({
+              text: Text,
+              attachments: z.array(Attachment).max(50),
+              mentions: Mentions.optional(),
+              model: z.string().max(300).optional(),
+            })
             .optional(),
           /** The files of those turns were set back before, by `undo.apply` (S-80). */
           withFiles: z.boolean().optional(),
@@ -451,6 +458,7 @@ export const contract = {
           ...inSession,
           text: Text,
           attachments: z.array(Attachment).max(50),
+          mentions: Mentions.optional(),
           comments: Comments.optional(),
           source: z.string().max(64),
         }),
@@ -477,10 +485,28 @@ export const contract = {
   },
   steers: {
     add: route
-      .input(z.object({ ...act, ...inSession, turnId: Id, text: Text, attachments: z.array(Attachment).max(50) }))
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          turnId: Id,
+          text: Text,
+          attachments: z.array(Attachment).max(50),
+          mentions: Mentions.optional(),
+        }),
+      )
       .output(z.object({ steerId: Id })),
     edit: route
-      .input(z.object({ ...act, ...inSession, steerId: Id, text: Text, attachments: z.array(Attachment).max(50) }))
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          steerId: Id,
+          text: Text,
+          attachments: z.array(Attachment).max(50),
+          mentions: Mentions.optional(),
+        }),
+      )
       .output(z.object({ done: z.boolean(), why: z.enum(['taken', 'not_running']).optional() })),
     withdraw: route
       .input(z.object({ ...act, ...inSession, steerId: Id }))
@@ -493,7 +519,15 @@ export const contract = {
   },
   followUps: {
     add: route
-      .input(z.object({ ...act, ...inSession, text: Text, attachments: z.array(Attachment).max(50) }))
+      .input(
+        z.object({
+          ...act,
+          ...inSession,
+          text: Text,
+          attachments: z.array(Attachment).max(50),
+          mentions: Mentions.optional(),
+        }),
+      )
       .output(FollowUp),
     edit: route
       .input(
@@ -504,6 +538,7 @@ export const contract = {
           revision: z.number().int(),
           text: Text,
           attachments: z.array(Attachment).max(50),
+          mentions: Mentions.optional(),
         }),
       )
       .output(FollowUp),
@@ -632,8 +667,11 @@ export const contract = {
       .output(done),
     /** Paths of the files with unsaved edits. */
     drafts: route.input(z.object({ workspace: Path })).output(z.array(z.string())),
+    /** What a path of this machine is called in the workspace, folders ending in `/`; null where it leads elsewhere, links followed (S-114). */
+    place: route.input(z.object({ workspace: Path, path: Path })).output(z.object({ path: z.string().nullable() })),
+    /** With `folders` those too, ending in `/`. */
     find: route
-      .input(z.object({ workspace: Path, query: z.string().max(200) }))
+      .input(z.object({ workspace: Path, query: z.string().max(200), folders: z.boolean().optional() }))
       .output(z.array(z.object({ path: z.string(), kind: z.enum(['file', 'folder']) }))),
   },
   models: {

@@ -2,7 +2,18 @@
 import { z } from 'zod'
 import { ErrorBody } from './errors.ts'
 import { BlobHash, Id } from './ids.ts'
-import { ApprovalItem, Attachment, Automation, CompactionReason, Item, Plan, QuestionItem, Time } from './items.ts'
+import {
+  ApprovalItem,
+  Attachment,
+  Automation,
+  CompactionReason,
+  Item,
+  Mentions,
+  Plan,
+  QuestionItem,
+  ResolvedMention,
+  Time,
+} from './items.ts'
 
 export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
@@ -55,6 +66,7 @@ export const Steer = z.object({
   id: Id,
   text: z.string(),
   attachments: z.array(Attachment),
+  mentions: z.array(ResolvedMention).optional(),
   createdAt: Time,
   state: z.enum(['pending', 'sending']),
   actions: z.array(z.enum(['edit', 'withdraw', 'sendNow'])),
@@ -65,6 +77,8 @@ export const FollowUp = z.object({
   id: Id,
   text: z.string(),
   attachments: z.array(Attachment),
+  /** Looked up when it starts: what they are by then counts. */
+  mentions: Mentions.optional(),
   model: z.string().optional(),
   createdAt: Time,
   revision: z.number().int().positive(),

@@ -1,25 +1,35 @@
-import { File as FileIcon, Folder, Slash } from 'lucide-react'
+import { Slash } from 'lucide-react'
 import { useMemo } from 'react'
+import type { Mention } from '../../preload/contract/items.ts'
 import { useView } from '../state/session-store.ts'
 import type { Completion } from './completion-menu.tsx'
-import { insertMention, mentionQuery } from './mentions.ts'
+import { mentionIcons } from '../transcript/mention-chips.tsx'
+import { useMentionable } from './mentionable.ts'
+import { insertMention, mentionQuery, type Written } from './mentions.ts'
 import { matchingCommands, slashQuery } from './slash-menu.ts'
 import { useFoundFiles } from './use-found-files.ts'
 
 type Entry = Completion & {
   /** The text with it taken, and where the caret goes. */
-  apply(): { text: string; caret: number; path?: string }
+  apply(): { text: string; caret: number; mentions?: Mention[] }
   /** Taking it is all there is to do. */
   complete: boolean
 }
 type Menu = { label: string; word: string; entries: Entry[] }
 
-/** What completes the word at the caret: a command's name, or a file of the workspace. */
-export function useCompletions(sessionId: string, enabled: boolean, text: string, caret: number): Menu | null {
+/** What completes the word at the caret: a command's name, or what can be mentioned (S-111). */
+export function useCompletions(
+  sessionId: string,
+  offered: { commands: boolean; mentions: boolean },
+  written: Written,
+  caret: number,
+): Menu | null {
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
-  const slash = enabled ? slashQuery(text, caret) : null
-  const mention = useMemo(() => (enabled ? mentionQuery(text, caret) : null), [enabled, text, caret])
-  const files = useFoundFiles(workspace, mention?.query ?? null)
+  const { text } = written
+  const slash = offered.commands ? slashQuery(text, caret) : null
+  const mention = useMemo(() => (offered.mentions ? mentionQuery(text, caret) : null), [offered.mentions, text, caret])
+  const files = useFoundFiles(workspace, mention?.query ?? null, true)
+  const others = useMentionable(sessionId, mention?.query ?? null)
   if (slash !== null) {
     const entries = matchingCommands(slash).map((command): Entry => ({
       id: command.name,
@@ -39,18 +49,35 @@ export function useCompletions(sessionId: string, enabled: boolean, text: string
     return { label: 'Commands', word: `/${slash}`, entries }
   }
   if (!mention) return null
-  const entries = files.map(({ path, kind }): Entry => ({
-    id: path,
-    icon:
-      kind === 'folder' ? (
-        <Folder size={13} strokeWidth={1.75} aria-hidden />
-      ) : (
-        <FileIcon size={13} strokeWidth={1.75} aria-hidden />
-      ),
-    label: <bdi>{path.split('/').at(-1)}</bdi>,
-    detail: <bdi>{path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''}</bdi>,
-    complete: false,
-    apply: () => ({ ...insertMention(text, mention, path), path }),
-  }))
-  return { label: 'Files', word: `@${mention.query}`, entries }
+  const entries = [
+    ...files.map(({ path, kind }): Offered => ({
+      target: { kind: 'file', ref: path, label: path },
+      icon: kind,
+      label: path.replace(/\/$/, '').split('/').at(-1)!,
+      detail: path.includes('/') ? path.slice(0, path.lastIndexOf('/', path.length - 2)) : '',
+    })),
+    ...others.map(({ detail, ...target }): Offered => ({ target, icon: target.kind, label: target.label, detail })),
+  ]
+  return {
+    label: 'Mentions',
+    word: `@${mention.query}`,
+    entries: entries.map(({ target, icon, label, detail }): Entry => {
+      const Icon = mentionIcons[icon]
+      return {
+        id: `${target.kind} ${target.ref}`,
+        icon: <Icon size={13} strokeWidth={1.75} aria-hidden />,
+        label: <bdi>{label}</bdi>,
+        detail: <bdi>{detail}</bdi>,
+        complete: false,
+        apply: () => insertMention(written, mention, target),
+      }
+    }),
+  }
+}
+
+type Offered = {
+  target: Omit<Mention, 'at'>
+  icon: keyof typeof mentionIcons
+  label: string
+  detail: string
 }

@@ -5,7 +5,8 @@
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import { newId } from '../../preload/contract/ids.ts'
 import { commentsMax, draftQuietMs } from '../../preload/contract/limits.ts'
-import type { Attachment } from '../../preload/contract/items.ts'
+import type { Attachment, Mention } from '../../preload/contract/items.ts'
+import { askedMentions, joinMessages, movedBy } from '../../preload/contract/mentions.ts'
 import type { Comment } from '../../preload/contract/routes.ts'
 import type { Message } from '../state/session-controller.ts'
 import type { SessionClient } from '../state/session-client.ts'
@@ -13,6 +14,7 @@ import { openSession, type Session, type SessionState } from '../state/session-s
 import { link } from '../state/link.ts'
 import { type Chip, pastedName, refusalOf, uploadFile } from './attachments.ts'
 import { withComments } from './comments.ts'
+import { editWritten, insertMention, standing, withoutMention } from './mentions.ts'
 import type { Recall } from './recall.ts'
 
 /** What the text in the composer is, if it is not a new message. */
@@ -27,11 +29,11 @@ export type ComposerState = {
   chips: Chip[]
   /** What was said to lines of changes; it goes with the next message, not with one that is edited. */
   comments: Comment[]
-  /** Paths completed into the text. */
-  mentioned: ReadonlySet<string>
+  /** What is mentioned in the text. Those whose words do not stand in it just now, while another prompt is recalled, do not count. */
+  mentions: Mention[]
   editing: Editing | null
   /** What was being written when editing began. */
-  setAside: { text: string; chips: Chip[] } | null
+  setAside: Pick<ComposerState, 'text' | 'chips' | 'mentions'> | null
   recall: Recall | null
   /** Said above the text until the next key: a refusal, an unknown command. */
   remark: { text: string; sendAsText?: boolean } | null
@@ -41,8 +43,11 @@ export type ComposerState = {
 
 export type ComposerStore = {
   readonly store: StoreApi<ComposerState>
-  /** Changes the text as a person does. */
-  type(text: string): void
+  /** Changes the text as a person does, the caret being there after it. Answers where it goes where more went than they deleted (S-112). */
+  type(text: string, caret?: number): number | null
+  /** Mentions at the end of the text. */
+  mention(target: Omit<Mention, 'at'>): void
+  removeMention(mention: Mention): void
   /** Puts text in from outside, caret at its end. */
   place(text: string, more?: Partial<ComposerState>): void
   addFiles(files: readonly File[]): void
@@ -74,7 +79,7 @@ const empty = {
   text: '',
   chips: [],
   comments: [],
-  mentioned: new Set<string>(),
+  mentions: [],
   editing: null,
   setAside: null,
   recall: null,
@@ -94,14 +99,10 @@ export function createComposer(
 
   /** Refused and unanswered messages belong to the draft until the host has them (T-3). */
   function draft(): Message & { comments: Comment[] } {
-    const { text, chips, comments, setAside } = store.getState()
+    const { text, chips, mentions, comments, setAside } = store.getState()
     const { unsent } = session.getState()
-    const own = setAside ?? { text, chips }
-    return {
-      text: [...unsent.map((one) => one.text), own.text].filter(Boolean).join('\n\n'),
-      attachments: [...unsent.flatMap((one) => one.attachments), ...readyOf(own.chips)],
-      comments,
-    }
+    const own = setAside ?? { text, chips, mentions }
+    return { ...joinMessages([...unsent, messageOf(own)]), comments }
   }
 
   function scheduleSave(): void {
@@ -126,13 +127,13 @@ export function createComposer(
 
   async function load(): Promise<void> {
     try {
-      const { text, attachments, comments = [] } = await client.session.draft({ sessionId })
+      const { text, attachments, mentions = [], comments = [] } = await client.session.draft({ sessionId })
       const now = store.getState()
       if (touched && !isEmpty(now)) return
       if (session.getState().unsent.length > 0 || now.editing) return
-      saved = JSON.stringify({ text, attachments, comments })
+      saved = JSON.stringify({ text, attachments, mentions, comments })
       touched = false
-      store.setState({ text, chips: attachments.map(readyChip), comments, placed: now.placed + 1 })
+      store.setState({ text, chips: attachments.map(readyChip), mentions, comments, placed: now.placed + 1 })
     } catch {
       // A draft that cannot be read leaves an empty composer, which works.
     }
@@ -199,9 +200,23 @@ export function createComposer(
 
   const composer: ComposerStore = {
     store,
-    type(text) {
-      store.setState(({ recall }) => ({ text, remark: null, recall: recall && text === '' ? null : recall }))
+    type(after, caret = after.length) {
+      const { recall, ...before } = store.getState()
+      const { text, mentions, caret: moved } = editWritten(before, after, caret)
+      store.setState({ text, mentions, remark: null, recall: recall && text === '' ? null : recall })
       scheduleSave()
+      return moved
+    },
+    mention(target) {
+      const { text, mentions } = store.getState()
+      const words = text === '' || /\s$/.test(text) ? text : `${text} `
+      const { length } = words
+      const put = insertMention({ text: words, mentions }, { query: '', from: length, to: length }, target)
+      composer.place(put.text, { mentions: put.mentions })
+    },
+    removeMention(mention) {
+      const { text, mentions } = withoutMention(store.getState(), mention)
+      composer.place(text, { mentions })
     },
     place(text, more = {}) {
       store.setState(({ placed }) => ({ text, remark: null, ...more, placed: placed + 1 }))
@@ -239,31 +254,38 @@ export function createComposer(
       scheduleSave()
     },
     message() {
-      const { text, chips, comments, editing } = store.getState()
+      const { text, chips, mentions, comments, editing } = store.getState()
       if (chips.some((chip) => chip.state.kind === 'sending')) return null
-      return { text: editing ? text : withComments(text, comments), attachments: readyOf(chips) }
+      const own = messageOf({ text, chips, mentions })
+      if (editing || comments.length === 0) return own
+      const cut = text.length - text.trimStart().length
+      return { ...own, text: withComments(text, comments), mentions: movedBy(own.mentions ?? [], -cut) }
     },
     clear() {
       store.setState(({ placed }) => ({ ...empty, placed: placed + 1 }))
       scheduleSave()
     },
-    beginEdit(editing, { text, attachments }) {
-      const { setAside, text: own, chips } = store.getState()
+    beginEdit(editing, { text, attachments, mentions }) {
+      const { setAside, text: own, chips, mentions: ownMentions } = store.getState()
       composer.place(text, {
         editing,
         chips: attachments.map(readyChip),
-        setAside: setAside ?? { text: own, chips },
+        mentions: askedMentions(mentions) ?? [],
+        setAside: setAside ?? { text: own, chips, mentions: ownMentions },
         recall: null,
       })
     },
     endEdit() {
       const { setAside } = store.getState()
-      composer.place(setAside?.text ?? '', { editing: null, setAside: null, chips: setAside?.chips ?? [] })
+      const { text, chips, mentions } = setAside ?? { text: '', chips: [], mentions: [] }
+      composer.place(text, { editing: null, setAside: null, chips, mentions })
     },
-    restore({ text, attachments }) {
-      const { text: own, chips } = store.getState()
-      composer.place([text, own].filter((part) => part.trim() !== '').join('\n\n'), {
-        chips: [...attachments.map(readyChip), ...chips],
+    restore(message) {
+      const { text: own, chips, mentions: ownMentions } = store.getState()
+      const { text, mentions } = joinMessages([message, { text: own, attachments: [], mentions: ownMentions }])
+      composer.place(text, {
+        chips: [...message.attachments.map(readyChip), ...chips],
+        mentions: askedMentions(mentions) ?? [],
       })
     },
     save,
@@ -279,6 +301,11 @@ export function createComposer(
 
 function isEmpty({ text, chips, comments }: ComposerState): boolean {
   return text === '' && chips.length === 0 && comments.length === 0
+}
+
+function messageOf({ text, chips, mentions }: Pick<ComposerState, 'text' | 'chips' | 'mentions'>): Message {
+  const stand = standing(text, mentions)
+  return { text, attachments: readyOf(chips), mentions: stand.length > 0 ? stand : undefined }
 }
 
 function readyOf(chips: readonly Chip[]): Attachment[] {

@@ -8,7 +8,6 @@ import type { SessionState } from '../state/session-store.ts'
 import { isLongPaste, partBytes, pastedName, refusalOf, uploadFile } from './attachments.ts'
 import { caretLines, composerKey, type Press, type Situation } from './composer-keys.ts'
 import { type ComposerStore, createComposer } from './composer-store.ts'
-import { deleteMention, insertMention, mentionQuery } from './mentions.ts'
 import { recalledText, startRecall, stepRecall } from './recall.ts'
 import { readSlash, slashCommands } from '../../preload/contract/slash-commands.ts'
 import { matchingCommands, slashQuery } from './slash-menu.ts'
@@ -147,32 +146,6 @@ describe('slash commands', () => {
     expect(slashQuery('a /mo', 5)).toBeNull()
     expect(matchingCommands('mo').map(({ name }) => name)).toEqual(['model', 'mode'])
     expect(matchingCommands('')).toHaveLength(slashCommands.length)
-  })
-})
-
-describe('mentions', () => {
-  test('S-111 the word at the caret, wherever it may begin', () => {
-    expect(mentionQuery('see @src/a', 10)).toEqual({ query: 'src/a', from: 4, to: 10 })
-    expect(mentionQuery('@', 1)).toEqual({ query: '', from: 0, to: 1 })
-    expect(mentionQuery('(@a', 3)).toMatchObject({ query: 'a' })
-    expect(mentionQuery('a@b.test', 8)).toBeNull()
-    expect(mentionQuery('@a b', 4)).toBeNull()
-  })
-
-  test('S-111 a completion replaces what was typed; a path with a space is quoted', () => {
-    expect(insertMention('see @sr now', { query: 'sr', from: 4, to: 7 }, 'src/a.ts')).toEqual({
-      text: 'see @src/a.ts now',
-      caret: 14,
-    })
-    expect(insertMention('@', { query: '', from: 0, to: 1 }, 'my file.md').text).toBe('@"my file.md" ')
-  })
-
-  test('S-112 deleting into a mention removes all of it, and only what was completed', () => {
-    const mentioned = new Set(['src/a.ts'])
-    expect(deleteMention('see @src/a.ts now', 13, mentioned)).toEqual({ text: 'see  now', caret: 4 })
-    expect(deleteMention('see @src/a.ts now', 8, mentioned)).toEqual({ text: 'see  now', caret: 4 })
-    expect(deleteMention('see @src/a.ts now', 14, mentioned)).toBeNull()
-    expect(deleteMention('see @src/b.ts', 13, mentioned)).toBeNull()
   })
 })
 

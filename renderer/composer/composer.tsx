@@ -2,6 +2,7 @@
 import { CornerDownRight, Paperclip, Terminal } from 'lucide-react'
 import { useId, useLayoutEffect, useRef, useState } from 'react'
 import { useStore } from 'zustand'
+import { joinMessages, movedBy } from '../../preload/contract/mentions.ts'
 import { readSlash } from '../../preload/contract/slash-commands.ts'
 import { PendingDecisions } from '../approvals/pending-decisions.tsx'
 import { attempt } from '../app/attempt.ts'
@@ -13,6 +14,7 @@ import { showInspector } from '../state/window-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
 import { editMessage, goBack } from '../transcript/item-actions.ts'
 import { FilesInWriting } from '../transcript/files-in-writing.tsx'
+import { MentionChips } from '../transcript/mention-chips.tsx'
 import { TurnStatus } from '../transcript/turn-status.tsx'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
@@ -24,8 +26,8 @@ import { CompletionMenu } from './completion-menu.tsx'
 import { useCompletions } from './completions.tsx'
 import { type Act, caretLines, composerKey } from './composer-keys.ts'
 import { composerOf } from './composer-store.ts'
-import { DropTarget } from './drop-target.tsx'
-import { deleteMention } from './mentions.ts'
+import { DropTarget, offerFolder, pathsInside } from './drop-target.tsx'
+import { standing } from './mentions.ts'
 import { PauseQueue, PendingList } from './pending-list.tsx'
 import { EffortPicker, ModePicker, ModelPicker, WorkspaceName } from './pickers.tsx'
 import { ContextRing } from '../context/context-ring.tsx'
@@ -57,7 +59,7 @@ export function Composer({ sessionId }: { sessionId: string }) {
 function MessageBox({ sessionId }: { sessionId: string }) {
   const { controller, store } = useSessionHandle(sessionId)
   const composer = composerOf(sessionId)
-  const { text, chips, comments, mentioned, editing, recall, remark, placed } = useStore(composer.store)
+  const { text, chips, comments, mentions, editing, recall, remark, placed } = useStore(composer.store)
   const running = useView(sessionId, turnKind, 'none' as const)
   const whileRunning = useSetting('composer.whileRunning')
   const tabQueues = useSetting('composer.tabQueues')
@@ -79,7 +81,12 @@ function MessageBox({ sessionId }: { sessionId: string }) {
 
   // `!` alone is an ordinary message (X-330).
   const commandMode = editing === null && text.startsWith('!')
-  const menu = useCompletions(sessionId, editing === null && !commandMode, text, caret)
+  const menu = useCompletions(
+    sessionId,
+    { commands: editing === null && !commandMode, mentions: !commandMode },
+    { text, mentions },
+    caret,
+  )
   const menuOpen = menu !== null && menu.entries.length > 0 && menuClosed !== menu.word
   const chosen = Math.min(menuAt.word === menu?.word ? menuAt.at : 0, (menu?.entries.length ?? 1) - 1)
 
@@ -108,7 +115,9 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const read = readSlash(message.text)
     composer.clear()
     // A refusal is shown with the message itself, as "Not sent".
-    void controller.submit({ ...message, text: read.kind === 'text' ? read.text : message.text }, as).catch(() => {})
+    const words = read.kind === 'text' ? read.text : message.text
+    const moved = movedBy(message.mentions ?? [], words.length - message.text.length)
+    void controller.submit({ ...message, text: words, mentions: moved }, as).catch(() => {})
   }
 
   /** Runs a slash command; true where the text was one, whatever came of it. */
@@ -162,10 +171,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const reply = await attempt('Could not stop the turn', () => controller.stop())
     setStopping(false)
     if (reply?.stopped && reply.withdrawn.length > 0) {
-      composer.restore({
-        text: reply.withdrawn.map((steer) => steer.text).join('\n\n'),
-        attachments: reply.withdrawn.flatMap((steer) => steer.attachments),
-      })
+      composer.restore(joinMessages(reply.withdrawn))
     }
   }
 
@@ -213,14 +219,33 @@ function MessageBox({ sessionId }: { sessionId: string }) {
   function takeCompletion(at: number): void {
     const entry = menu?.entries[at]
     if (!entry) return
-    const { text: next, caret: to, path } = entry.apply()
-    composer.place(next, path === undefined ? {} : { mentioned: new Set(mentioned).add(path) })
+    const { text: next, caret: to, mentions: now = mentions } = entry.apply()
+    composer.place(next, { mentions: now })
+    putCaret(to)
+    // A command without arguments is complete once it is chosen.
+    if (entry.complete) void send('refuse')
+  }
+
+  /** What lies in the workspace is mentioned, all else attached (S-114); with `copies`, all of it. */
+  async function drop(files: { file: File; folder: boolean; path: string | null }[], copies: boolean): Promise<void> {
+    const { workspace } = store.getState().view!.header
+    const inside = await pathsInside(workspace, copies ? [] : files.flatMap(({ path }) => path ?? []))
+    for (const { path } of files) {
+      const label = path === null ? undefined : inside.get(path)
+      if (label !== undefined) composer.mention({ kind: 'file', ref: label, label })
+    }
+    const others = files.filter(({ path }) => path === null || !inside.has(path))
+    composer.addFiles(others.flatMap(({ file, folder }) => (folder ? [] : file)))
+    const folder = others.find((one) => one.folder)
+    if (folder) offerFolder(folder.path)
+  }
+
+  /** Once the text that was put in is drawn. */
+  function putCaret(to: number): void {
     requestAnimationFrame(() => {
       field.current?.setSelectionRange(to, to)
       setCaret(to)
     })
-    // A command without arguments is complete once it is chosen.
-    if (entry.complete) void send('refuse')
   }
 
   function act(what: Act): void {
@@ -268,7 +293,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
   function insertText(add: string): void {
     const element = field.current!
     element.setRangeText(add, element.selectionStart, element.selectionEnd, 'end')
-    composer.type(element.value)
+    composer.type(element.value, element.selectionStart)
     setCaret(element.selectionStart)
   }
 
@@ -276,15 +301,6 @@ function MessageBox({ sessionId }: { sessionId: string }) {
     const { key, shiftKey, altKey, repeat, nativeEvent, currentTarget } = event
     const ctrl = isMac ? event.metaKey || (event.ctrlKey && key.toLowerCase() === 'j') : event.ctrlKey
     pastingRaw.current = ctrl && shiftKey && key.toLowerCase() === 'v'
-    if (key === 'Backspace' && currentTarget.selectionStart === currentTarget.selectionEnd && mentioned.size > 0) {
-      const without = deleteMention(text, currentTarget.selectionStart, mentioned)
-      if (without) {
-        event.preventDefault()
-        composer.place(without.text)
-        requestAnimationFrame(() => field.current?.setSelectionRange(without.caret, without.caret))
-        return
-      }
-    }
     const what = composerKey(
       {
         key,
@@ -339,7 +355,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
   return (
     <>
       <DropTarget
-        onFiles={composer.addFiles}
+        onFiles={(files, copies) => void drop(files, copies)}
         onText={(dropped) => composer.place(text === '' ? dropped : `${text}${/\s$/.test(text) ? '' : ' '}${dropped}`)}
       />
       <div
@@ -378,6 +394,7 @@ function MessageBox({ sessionId }: { sessionId: string }) {
           </p>
         )}
         <Chips chips={chips} onRemove={composer.removeChip} onInline={composer.inlinePaste} />
+        <MentionChips mentions={standing(text, mentions)} onRemove={composer.removeMention} className="px-12 pt-10" />
         {!editing && (
           <CommentChips
             comments={comments}
@@ -402,8 +419,9 @@ function MessageBox({ sessionId }: { sessionId: string }) {
           spellCheck={!commandMode}
           value={text}
           onChange={(event) => {
-            composer.type(event.target.value)
+            const moved = composer.type(event.target.value, event.target.selectionStart)
             setCaret(event.target.selectionStart)
+            if (moved !== null) putCaret(moved)
             setMenuClosed(null)
           }}
           onSelect={(event) => setCaret(event.currentTarget.selectionStart)}

@@ -3,14 +3,45 @@ import { useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { attempt } from '../app/attempt.ts'
 import { openWorkspace } from '../sessions/session-actions.ts'
+import { link } from '../state/link.ts'
 import { toast } from '../ui/toast.tsx'
 
 function openDropped(path: string): Promise<void | undefined> {
   return attempt('Could not open the folder', () => openWorkspace(path))
 }
 
+/** Folders are mentioned or opened, never attached. */
+export function offerFolder(path: string | null): void {
+  toast.note('Folders are not attached', {
+    detail: 'Open one as a workspace, or mention it with @.',
+    action: path === null ? undefined : { label: 'Open', onSelect: () => void openDropped(path) },
+  })
+}
+
+/** Of paths on this machine, those in the workspace, links followed, and what they are called there. */
+export async function pathsInside(workspace: string, paths: readonly string[]): Promise<Map<string, string>> {
+  const places = await Promise.all(
+    paths.map((path) =>
+      link()
+        .client.files.place({ workspace, path })
+        .then(
+          (place) => place.path,
+          () => null,
+        ),
+    ),
+  )
+  return new Map(paths.flatMap((path, at) => (places[at] == null ? [] : [[path, places[at]] as const])))
+}
+
 /** The whole window takes what is dragged over it, and shows where it will go (S-116). A drop never navigates. */
-export function DropTarget({ onFiles, onText }: { onFiles: (files: File[]) => void; onText: (text: string) => void }) {
+export function DropTarget({
+  onFiles,
+  onText,
+}: {
+  /** `path`: where it lies, where the window may know; `copies`: Alt was held (F-1202). */
+  onFiles: (files: { file: File; folder: boolean; path: string | null }[], copies: boolean) => void
+  onText: (text: string) => void
+}) {
   const [over, setOver] = useState<'files' | 'text' | null>(null)
 
   useEffect(() => {
@@ -42,16 +73,12 @@ export function DropTarget({ onFiles, onText }: { onFiles: (files: File[]) => vo
         event.preventDefault()
         if (kind === 'text') return onText(event.dataTransfer!.getData('text/plain'))
         const entries = [...event.dataTransfer!.items].filter((item) => item.kind === 'file')
-        const folders = entries.filter((item) => item.webkitGetAsEntry()?.isDirectory)
-        const files = entries.filter((item) => !folders.includes(item)).flatMap((item) => item.getAsFile() ?? [])
-        if (files.length > 0) onFiles(files)
-        const folder = folders[0]?.getAsFile()
-        if (!folder) return
-        const path = window.lathe?.pathForFile(folder) ?? null
-        toast.note('Folders are not attached', {
-          detail: 'Open one as a workspace, or mention it with @.',
-          action: path === null ? undefined : { label: 'Open', onSelect: () => void openDropped(path) },
+        const dropped = entries.flatMap((item) => {
+          const folder = item.webkitGetAsEntry()?.isDirectory ?? false
+          const file = item.getAsFile()
+          return file ? [{ file, folder, path: window.lathe?.pathForFile(file) ?? null }] : []
         })
+        if (dropped.length > 0) onFiles(dropped, event.altKey)
       },
     }
     for (const [name, listener] of Object.entries(listeners)) addEventListener(name as 'drop', listener)

@@ -2,7 +2,7 @@
 import type { StoreApi } from 'zustand/vanilla'
 import { newId } from '../../preload/contract/ids.ts'
 import { heldItemsMax, sliceItems } from '../../preload/contract/limits.ts'
-import type { ApprovalDecision, Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
+import type { ApprovalDecision, Attachment, Item, ItemOf, Mention } from '../../preload/contract/items.ts'
 import type { StopReply, SubmitReply } from '../../preload/contract/routes.ts'
 import type {
   ApprovalMode,
@@ -16,7 +16,7 @@ import { cutView, joinOlder, meets, trimView, withNewer, withOlder } from '../..
 import { asLatheError, type SessionClient } from './session-client.ts'
 import { shownView, type SessionState, type Unsent } from './session-store.ts'
 
-export type Message = { text: string; attachments: Attachment[] }
+export type Message = { text: string; attachments: Attachment[]; mentions?: Mention[] | undefined }
 type WhenBusy = 'refuse' | 'queue' | 'steer'
 type Answer = { choices?: string[]; text?: string; secret?: string; declined?: boolean }
 
@@ -119,9 +119,9 @@ export function createSessionController(
 
   async function send(one: Unsent): Promise<SubmitReply> {
     const whenBusy = one.as === 'followUp' ? 'queue' : one.as === 'steer' ? 'steer' : 'refuse'
-    const { requestId, text, attachments } = one
+    const { requestId, text, attachments, mentions } = one
     try {
-      const reply = await client.session.submit({ requestId, sessionId, text, attachments, whenBusy })
+      const reply = await client.session.submit({ requestId, sessionId, text, attachments, mentions, whenBusy })
       // A started turn's bubble waits for the event that replaces it; what joined a list is drawn by that list.
       if (reply.accepted !== 'started') setUnsent(requestId, () => null)
       return reply
@@ -139,10 +139,10 @@ export function createSessionController(
   }
 
   const controller: SessionController = {
-    submit({ text, attachments }, whenBusy) {
+    submit({ text, attachments, mentions }, whenBusy) {
       const running = store.getState().view?.header.currentTurnId != null
       const as = !running || whenBusy === 'refuse' ? 'turn' : whenBusy === 'queue' ? 'followUp' : 'steer'
-      const one: Unsent = { requestId: newId(), text, attachments, as, at: Date.now(), refusal: null }
+      const one: Unsent = { requestId: newId(), text, attachments, mentions, as, at: Date.now(), refusal: null }
       store.setState(({ unsent }) => ({ unsent: [...unsent, one] }))
       return send(one)
     },
@@ -156,7 +156,7 @@ export function createSessionController(
       const one = store.getState().unsent.find((each) => each.requestId === requestId)
       if (!one?.refusal) return null
       setUnsent(requestId, () => null)
-      return { text: one.text, attachments: one.attachments }
+      return { text: one.text, attachments: one.attachments, mentions: one.mentions }
     },
     async stop() {
       const turnId = store.getState().view?.header.currentTurnId

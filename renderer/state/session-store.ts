@@ -8,7 +8,7 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent, isBeyond } from '../../preload/contract/fold.ts'
-import type { Attachment } from '../../preload/contract/items.ts'
+import type { Attachment, Mention } from '../../preload/contract/items.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { joinOlder, viewAt } from '../../preload/contract/stretch.ts'
 import { transcriptView } from '../transcript/view-state.ts'
@@ -22,6 +22,7 @@ export type Unsent = {
   requestId: string
   text: string
   attachments: Attachment[]
+  mentions?: Mention[] | undefined
   /** What it asks for: a turn now, or a place beside the running one. */
   as: 'turn' | 'steer' | 'followUp'
   at: number

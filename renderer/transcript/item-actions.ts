@@ -3,6 +3,7 @@ import { attempt } from '../app/attempt.ts'
 import { focusRegion } from '../app/regions.ts'
 import { composerOf } from '../composer/composer-store.ts'
 import type { ItemOf } from '../../preload/contract/items.ts'
+import { joinMessages } from '../../preload/contract/mentions.ts'
 import { showUndo } from '../changes/show-undo.ts'
 import type { Message } from '../state/session-controller.ts'
 import { openSession, shownView } from '../state/session-store.ts'
@@ -14,11 +15,7 @@ export async function editMessage(sessionId: string, item: ItemOf<'user'>): Prom
   if (store.getState().view?.header.currentTurnId != null) {
     const stopped = await attempt('Could not stop the turn', () => controller.stop())
     if (!stopped) return
-    if (stopped.stopped && stopped.withdrawn.length > 0)
-      composerOf(sessionId).restore({
-        text: stopped.withdrawn.map((steer) => steer.text).join('\n\n'),
-        attachments: stopped.withdrawn.flatMap((steer) => steer.attachments),
-      })
+    if (stopped.stopped && stopped.withdrawn.length > 0) composerOf(sessionId).restore(joinMessages(stopped.withdrawn))
   }
   const whole =
     item.omitted === undefined ? item : await attempt('Could not load the message', () => controller.loadItem(item.id))

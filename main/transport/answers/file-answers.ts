@@ -5,7 +5,7 @@ import type { Drafts } from '../../files/drafts.ts'
 import { listFiles } from '../../files/file-search.ts'
 import { historyFolders } from '../../files/never-entered.ts'
 import type { FilePath, Paths, Place } from '../../files/paths.ts'
-import { rankPaths } from '../../files/quick-open.ts'
+import { rankPaths, withFolders } from '../../files/quick-open.ts'
 import { readWhole, type CommitGate } from '../../files/gate.ts'
 import { pictureBody } from '../../files/pictures.ts'
 import { saveText } from '../../files/saving.ts'
@@ -105,11 +105,20 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         return ok
       },
       drafts: ({ workspace }) => files.drafts.paths(workspace),
-      find: async ({ workspace, query }) => {
+      place: async ({ workspace, path }) => {
+        if (!(await files.knowsWorkspace(workspace))) throw new LatheError('access.denied', 'This folder is not open.')
+        const found = await files.paths.resolve(placeOf(workspace), path).catch(() => null)
+        if (!found?.inside || (found.kind !== 'file' && found.kind !== 'folder')) return { path: null }
+        return { path: found.kind === 'folder' ? `${found.shown}/` : found.shown }
+      },
+      find: async ({ workspace, query, folders = false }) => {
         const root = await resolve(workspace, '.')
         // Not the caller's signal: several key presses share one list.
         const { paths } = await listed(root, AbortSignal.timeout(10_000))
-        return rankPaths(paths, query, quickOpenHits).map((path) => ({ path, kind: 'file' as const }))
+        return rankPaths(folders ? withFolders(paths) : paths, query, quickOpenHits).map((path) => ({
+          path,
+          kind: path.endsWith('/') ? ('folder' as const) : ('file' as const),
+        }))
       },
     },
   }

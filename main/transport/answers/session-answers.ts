@@ -1,5 +1,6 @@
 /** Answers of the routes about one session: open, stream, submit, steer, queue, decide, recover. */
 import { LatheError } from '../../../preload/contract/errors.ts'
+import type { Mention } from '../../../preload/contract/items.ts'
 import type { Draft } from '../../../preload/contract/routes.ts'
 import { sliceItems } from '../../../preload/contract/limits.ts'
 import type { Handlers } from '../handlers.ts'
@@ -11,6 +12,9 @@ export function sessionAnswers(
   services: Services,
 ): Pick<Handlers, 'session' | 'exec' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
   const { sessions, storage } = services
+  /** Throws `mention.missing`; a queued message is looked at once more when it starts. */
+  const resolved = async (sessionId: string, mentions: Mention[] | undefined) =>
+    mentions?.length ? sessions.resolveMentions(await sessions.actor(sessionId), mentions) : undefined
   return {
     session: {
       open: ({ sessionId, around }) => sessions.open(sessionId, around),
@@ -76,9 +80,9 @@ export function sessionAnswers(
       }),
       cancelCompaction: ({ sessionId, jobId }) => sessions.command(sessionId, { type: 'compaction.cancel', jobId }),
       draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
-      setDraft: async ({ sessionId, text, attachments, comments = [], source }) => {
+      setDraft: async ({ sessionId, text, attachments, mentions, comments = [], source }) => {
         const revision = ((await storage.draft(sessionId))?.revision ?? 0) + 1
-        await storage.setDraft(sessionId, { text, attachments, comments, revision })
+        await storage.setDraft(sessionId, { text, attachments, mentions, comments, revision })
         const actor = await sessions.actor(sessionId)
         actor.pass({ type: 'draft.changed', seq: null, at: services.now(), revision, source })
         return { revision }
@@ -112,7 +116,7 @@ export function sessionAnswers(
       },
     },
     steers: {
-      add: async ({ sessionId, turnId, requestId, text, attachments }) => {
+      add: async ({ sessionId, turnId, requestId, text, attachments, mentions }) => {
         await services.ownCommands.note(sessionId)
         return sessions.command(sessionId, {
           type: 'steer.add',
@@ -121,22 +125,41 @@ export function sessionAnswers(
           fingerprint: sessions.fingerprint({ action: 'steer', turnId, text }),
           text,
           attachments,
+          mentions: await resolved(sessionId, mentions),
         })
       },
-      edit: ({ sessionId, steerId, text, attachments }) =>
-        sessions.command(sessionId, { type: 'steer.edit', steerId, text, attachments }),
+      edit: async ({ sessionId, steerId, text, attachments, mentions }) =>
+        sessions.command(sessionId, {
+          type: 'steer.edit',
+          steerId,
+          text,
+          attachments,
+          mentions: await resolved(sessionId, mentions),
+        }),
       withdraw: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.withdraw', steerId }),
       sendNow: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.sendNow', steerId }),
     },
     followUps: {
-      add: ({ sessionId, text, attachments }) =>
-        sessions.command(sessionId, { type: 'followUp.add', text, attachments }),
-      edit: ({ sessionId, id, revision, text, attachments }) =>
-        sessions.command(sessionId, { type: 'followUp.edit', id, revision, text, attachments }),
+      add: async ({ sessionId, text, attachments, mentions }) => {
+        await resolved(sessionId, mentions)
+        return sessions.command(sessionId, { type: 'followUp.add', text, attachments, mentions })
+      },
+      edit: async ({ sessionId, id, revision, text, attachments, mentions }) => {
+        await resolved(sessionId, mentions)
+        return sessions.command(sessionId, { type: 'followUp.edit', id, revision, text, attachments, mentions })
+      },
       move: ({ sessionId, id, before }) => sessions.command(sessionId, { type: 'followUp.move', id, before }),
       remove: ({ sessionId, id }) => sessions.command(sessionId, { type: 'followUp.remove', id }),
       clear: ({ sessionId }) => sessions.command(sessionId, { type: 'followUp.clear' }),
-      steerNow: ({ sessionId, id }) => sessions.command(sessionId, { type: 'followUp.steerNow', id }),
+      steerNow: async ({ sessionId, id }) => {
+        const { header } = (await sessions.actor(sessionId)).published
+        const asked = header.queue.followUps.find((one) => one.id === id)?.mentions
+        return sessions.command(sessionId, {
+          type: 'followUp.steerNow',
+          id,
+          mentions: await resolved(sessionId, asked),
+        })
+      },
       startNow: async ({ sessionId, id }, client) => {
         const reply = await sessions.startFollowUp(sessionId, id, true, client.attendance)
         if (!reply) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')

@@ -7,6 +7,7 @@ import { useSessionController } from '../../state/session-store.ts'
 import { Button } from '../../ui/button.tsx'
 import { classNames } from '../../ui/class-names.ts'
 import { Spinner } from '../../ui/spinner.tsx'
+import { MentionChips } from '../mention-chips.tsx'
 import { AttachmentChips } from '../attachment-chips.tsx'
 import type { RowOf } from '../rows.ts'
 import { Shown } from '../shown.tsx'
@@ -116,7 +117,7 @@ export function NoticeRow({ row: { item } }: { row: RowOf<'notice'> }) {
 export function UnsentRow({ row: { unsent } }: { row: RowOf<'unsent'> }) {
   const sessionId = useSessionId()
   const controller = useSessionController(sessionId)
-  const { requestId, text, attachments, refusal } = unsent
+  const { requestId, text, attachments, mentions, refusal } = unsent
   return (
     <div
       className={classNames(
@@ -126,6 +127,13 @@ export function UnsentRow({ row: { unsent } }: { row: RowOf<'unsent'> }) {
     >
       {text !== '' && <MessageText text={text} />}
       {attachments.length > 0 && <AttachmentChips attachments={attachments} className="mt-8" />}
+      {mentions && (
+        <MentionChips
+          mentions={mentions}
+          missing={refusal?.code === 'mention.missing' ? String(refusal.data?.['ref']) : null}
+          className="mt-8"
+        />
+      )}
       {refusal ? (
         <div className="mt-8 flex flex-wrap items-center gap-8 text-12">
           <p className="mr-auto min-w-0 text-muted">

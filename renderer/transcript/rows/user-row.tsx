@@ -7,6 +7,7 @@ import { AttachmentChips } from '../attachment-chips.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { editMessage } from '../item-actions.ts'
 import type { RowOf } from '../rows.ts'
+import { MentionChips } from '../mention-chips.tsx'
 import { ShowMore, useWholeText } from '../show-more.tsx'
 import { Shown } from '../shown.tsx'
 import { useSessionId } from '../transcript-context.ts'
@@ -43,6 +44,7 @@ export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user
       {item.attachments.length > 0 && (
         <AttachmentChips attachments={item.attachments} className={item.text === '' ? '' : 'mt-8'} />
       )}
+      {item.mentions && <MentionChips mentions={item.mentions} className="mt-8" />}
       <span className="absolute top-6 right-6 flex bg-sunken opacity-0 group-hover/user:opacity-100 focus-within:opacity-100">
         {!origin && item.source !== 'command' && (
           <IconButton
