@@ -18,7 +18,7 @@ const places: { title: string; keys: [string, string][] }[] = [
       ['Shift+Enter', 'New line'],
       ['Esc', 'Close, then stop the turn'],
       ['↑', 'Recall earlier messages'],
-      ['@', 'Mention files and sessions'],
+      ['@', 'Mention files, sessions, terminals, changes'],
       ['/', 'Commands'],
       ['!', 'Run a command yourself'],
     ],

@@ -515,5 +515,5 @@ function MessageBox({ sessionId }: { sessionId: string }) {
 function placeholderOf(running: 'none' | 'foreground' | 'background', whileRunning: 'steer' | 'queue'): string {
   if (running === 'foreground')
     return whileRunning === 'steer' ? 'Steer the running turn, or queue what comes next' : 'Queue what comes next'
-  return 'Describe a task.  / for commands, @ for files, ! for a shell command'
+  return 'Describe a task.  / for commands, @ to mention, ! for a shell command'
 }
