@@ -196,7 +196,7 @@ function planOf(item: ItemOf<'tool'>): Entry | null {
     const said = state === 'active' || state === 'dropped' ? ` (${state})` : ''
     return `- [${state === 'done' ? 'x' : ' '}] ${oneLine(text)}${said}`
   })
-  return { heading: item.title, text: lines.join('\n'), code: [], names: [] }
+  return { heading: item.title, text: lines.join('\n'), code: [], names: [], mentions: [] }
 }
 
 function toolDetails(item: ItemOf<'tool'>): string[] {
