@@ -16,6 +16,7 @@ const noChanges: SessionView['changes'] = []
 const noItems: SessionView['items'] = []
 
 export function useMentionable(sessionId: string, query: string | null): Target[] {
+  const entries = useWorkbench((state) => state.entries)
   const entriesRev = useWorkbench((state) => state.entriesRev)
   const terminals = useWorkbench((state) => state.terminals)
   const turns = useView(sessionId, (view) => view.turns, noTurns)
@@ -38,7 +39,7 @@ export function useMentionable(sessionId: string, query: string | null): Target[
       detail: 'Terminal',
     }))
     // The map is filled in place; its revision says when.
-    const sessions = [...useWorkbench.getState().entries.values()]
+    const sessions = [...entries.values()]
       .filter(({ id }) => entriesRev >= 0 && id !== sessionId)
       .sort((one, other) => other.updatedAt - one.updatedAt)
       .map(({ id, title }): Target => ({
@@ -50,7 +51,7 @@ export function useMentionable(sessionId: string, query: string | null): Target[
     return [changed, shells, sessions].flatMap((all) =>
       fuzzyRank(all, query, ({ label, detail }) => `${label} ${detail}`, shownMax).map(({ candidate }) => candidate),
     )
-  }, [sessionId, query, entriesRev, terminals, turns, changes, items])
+  }, [sessionId, query, entries, entriesRev, terminals, turns, changes, items])
 }
 
 /** As it can stand in a text: one line, and no quotes. */
