@@ -7,20 +7,19 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { chromium, type Browser, type Locator } from 'playwright'
+import { chromium, type Browser } from 'playwright'
+import sharp from 'sharp'
 import { openWeb } from '../e2e/host-under-test.ts'
 import type { Lab } from '../e2e/lab.ts'
 import type { Action, Step } from '../e2e/model-server/script.ts'
-import { Desk, type DeskOptions, type LatheWindow } from '../e2e/window.ts'
+import { Desk, type DeskOptions } from '../e2e/window.ts'
 import { requireBrowser, sandboxArguments } from './browser.ts'
 import { buildParts, isStale } from './build.ts'
 import { root } from './steps.ts'
+import { settleMs, Tour } from './tour.ts'
 
 const run = promisify(execFile)
-const looks = ['light', 'dark'] as const
 const wide = { width: 1440, height: 900 }
-/** Colours fade, code is coloured anew by a worker. */
-const settleMs = 400
 
 const call = (name: string, args: Record<string, unknown>): Action => ({ call: { name, args } })
 const planned = ['Run the tests and read what fails', 'Give the odd cents away', 'Prove it with the tests']
@@ -28,19 +27,6 @@ const plan = (done: number) =>
   call('update_plan', {
     entries: planned.map((text, at) => ({ text, state: at < done ? 'done' : at === done ? 'active' : 'pending' })),
   })
-const titles: [string, string][] = [
-  ['shares of a bill', 'Shares do not add up to the bill'],
-  ['README', 'Explain rounding in the README'],
-  ['licence', 'Choose a licence'],
-  ['currency', 'Format amounts in a currency'],
-  ['release', 'Prepare the 1.1 release'],
-]
-const named = titles.map(([contains, text]): Step => ({
-  repeat: 'always',
-  when: { contains: 'Write a title', lastUserContains: contains },
-  emit: [{ text }],
-}))
-
 const mended = `  const share = Math.floor(cents / people)
   const odd = cents - share * people
   return Array.from({ length: people }, (_, at) => (at < odd ? share + 1 : share))`
@@ -82,6 +68,13 @@ const mending: Step[] = [
   { emit: [{ text: answer }], usage: { input: 4_710, output: 196 } },
 ]
 
+/** The window of the model is known, as it is for most. */
+const config: DeskOptions['config'] = ({ baseUrl }) => ({
+  providers: {
+    lab: { kind: 'openai-compatible', baseUrl, models: [{ id: 'scripted', contextLength: 128_000, maxOutput: 8_000 }] },
+  },
+})
+
 /** A small project in a folder of its own, as a person would have it. */
 async function project(lab: Lab): Promise<string> {
   const folder = join(lab.folder, 'split-the-bill')
@@ -92,74 +85,9 @@ async function project(lab: Lab): Promise<string> {
     ['-c', 'user.name=Lathe', '-c', 'user.email=lathe@localhost', 'commit', '--quiet', '--message=As found'],
   ])
     await run('git', ['-C', folder, ...args])
+  // A prompt that is the same on every machine.
+  await writeFile(join(lab.env['HOME']!, '.bashrc'), "PS1='$ '\n")
   return folder
-}
-
-const wanted = process.argv.slice(2)
-
-class Tour {
-  readonly desk: Desk
-  readonly window: LatheWindow
-
-  constructor(desk: Desk) {
-    this.desk = desk
-    this.window = desk.window
-  }
-
-  script(...steps: Step[]): void {
-    this.desk.lab.server.script([...named, ...steps])
-  }
-
-  async shot(name: string): Promise<void> {
-    if (wanted.length > 0 && !wanted.some((word) => name.startsWith(word))) return
-    const { page } = this.window
-    for (const colorScheme of looks) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await page.mouse.move(720, 2)
-      await page.waitForTimeout(settleMs)
-      await page.screenshot({ path: join(root, 'shots', `${name}-${colorScheme}.png`), caret: 'initial' })
-    }
-    console.log(`shots/${name}-{${looks.join(',')}}.png`)
-  }
-
-  async shown(locator: Locator): Promise<void> {
-    await locator.first().waitFor({ state: 'visible', timeout: 30_000 })
-  }
-
-  /** A turn in a session of its own. */
-  async turn(text: string, ...steps: Step[]): Promise<void> {
-    this.script(...steps)
-    await this.window.newSession()
-    await this.window.send(text)
-  }
-
-  async allow(): Promise<void> {
-    await this.window.approval.getByRole('button', { name: 'Allow once' }).click({ timeout: 15_000 })
-  }
-
-  async ended(outcome: string): Promise<void> {
-    await this.shown(this.window.entry(`Turn ${outcome}`).last())
-  }
-
-  async key(keys: string): Promise<void> {
-    await this.window.page.keyboard.press(keys)
-  }
-
-  /** Moves the inspector's edge. */
-  async widen(px: number): Promise<void> {
-    const { page } = this.window
-    const { x, y } = (await page.getByRole('separator', { name: 'Resize the inspector' }).boundingBox())!
-    await page.mouse.move(x, y + 300)
-    await page.mouse.down()
-    await page.mouse.move(x - px, y + 300, { steps: 8 })
-    await page.mouse.up()
-  }
-
-  async dialog(keys: string, name: string): Promise<void> {
-    await this.key(keys)
-    await this.shown(this.window.page.getByRole('dialog'))
-    await this.shot(name)
-  }
 }
 
 /** First steps: no folder, no model. */
@@ -206,7 +134,8 @@ async function mainFlow(tour: Tour): Promise<void> {
   const files = await window.tab('Files')
   await files.getByRole('treeitem', { name: 'src' }).click()
   await files.getByRole('treeitem', { name: 'split.js' }).click()
-  await tour.shown(files.getByText('withTip'))
+  // The rules of a language are loaded when its first file is.
+  await tour.shown(files.locator('.view-line .mtk10'))
   await tour.shot('files')
   await window.tab('Context')
   await tour.shot('context')
@@ -343,6 +272,175 @@ async function narrow(tour: Tour): Promise<void> {
   await page.setViewportSize(wide)
 }
 
+const picture = (file: string, colour: string) =>
+  sharp({ create: { width: 320, height: 200, channels: 3, background: colour } })
+    .png()
+    .toFile(file)
+
+/** What is done with changes and files: a comment, a picture before and after, the editor with a conflict. */
+async function review(tour: Tour): Promise<void> {
+  const { window } = tour
+  const { page } = window
+  const folder = join(tour.desk.lab.folder, 'split-the-bill')
+  await picture(join(folder, 'logo.png'), '#1c7c7c')
+  await picture(join(tour.desk.lab.folder, 'new.png'), '#b8860b')
+  const tip = 'return Math.round(cents * (1 + percent / 100))'
+  await tour.turn(
+    'Refuse a negative tip, and take the new logo.',
+    { emit: [call('read_file', { path: 'src/split.js' })] },
+    {
+      emit: [
+        call('edit_file', {
+          path: 'src/split.js',
+          old_text: tip,
+          new_text: `if (percent < 0) throw new RangeError('A tip is not negative.')\n  ${tip}`,
+        }),
+        call('shell', { command: 'cp ../new.png logo.png' }),
+      ],
+    },
+    { emit: [{ text: 'A negative tip is refused now, and the new logo is in its place.' }] },
+  )
+  for (const asked of ['Make this change?', 'Run this command?']) {
+    await tour.shown(window.approval.getByText(asked))
+    await tour.allow()
+  }
+  await tour.ended('completed')
+  const changes = await window.tab('Changes')
+  await tour.widen(200)
+  await tour.shown(changes.getByRole('group', { name: /^Change at line/ }))
+  await changes.getByRole('button', { name: 'Comment', exact: true }).first().click()
+  await page.keyboard.type('And a tip over 100 percent?')
+  await tour.shot('comment-writing')
+  await tour.key('ControlOrMeta+Enter')
+  await tour.shot('comment')
+  await tour.shown(changes.getByRole('img', { name: 'logo.png, after' }))
+  await tour.shot('pictures')
+  await changes.getByRole('button', { name: 'Overlay' }).click()
+  await tour.shot('pictures-overlay')
+  const files = await window.tab('Files')
+  await files.getByRole('searchbox', { name: 'Go to file' }).fill('README')
+  await files.getByRole('list', { name: 'Found files' }).getByRole('button', { name: 'README.md' }).click()
+  const pane = window.inspector.getByRole('region', { name: 'README.md', exact: true })
+  await pane.getByRole('textbox', { name: 'Text of README.md' }).focus()
+  await tour.key('ControlOrMeta+End')
+  await page.keyboard.type('\nShares differ by at most one cent.')
+  await tour.shown(pane.getByText('Unsaved'))
+  await tour.shot('editor')
+  await writeFile(join(folder, 'README.md'), '# Split the bill\n\nWritten by another program.\n')
+  await tour.shown(pane.getByRole('alert'))
+  await tour.shot('editor-conflict')
+  await pane.getByRole('button', { name: 'Compare' }).click()
+  await tour.shot('editor-compare')
+  await pane.getByRole('button', { name: 'Use theirs' }).click()
+  await tour.widen(-200)
+}
+
+/** Two terminals beside each other, their commands marked. */
+async function terminals(tour: Tour): Promise<void> {
+  const { window } = tour
+  const marked = async (line: string, dots: number) => {
+    await window.page.keyboard.type(line)
+    await tour.key('Enter')
+    await tour.shown(window.terminal.locator('.command-dot').nth(dots - 1))
+    await window.page.waitForTimeout(settleMs)
+  }
+  await window.command('New terminal')
+  await tour.shown(window.terminal.getByRole('tab'))
+  await window.page.waitForTimeout(settleMs)
+  await marked('git log --oneline', 1)
+  await marked('ls nowhere', 2)
+  await window.terminal.getByRole('button', { name: 'Split terminal' }).click()
+  await tour.shown(window.terminal.getByRole('tabpanel').nth(1))
+  await window.page.waitForTimeout(settleMs)
+  await window.page.keyboard.type('ls')
+  await tour.key('Enter')
+  await tour.shot('terminals')
+  await window.terminal.locator('.xterm-screen').first().click({ button: 'right' })
+  await tour.shown(window.page.getByRole('menu'))
+  await tour.shot('terminal-menu')
+  await tour.key('Escape')
+  await tour.key('Control+`')
+}
+
+/** A process that ends wakes the agent, which has something to say the first time only. */
+async function automatic(tour: Tour): Promise<void> {
+  const { window } = tour
+  const build = (gate: string) =>
+    call('shell', { command: `until [ -e ../${gate} ]; do sleep 0.1; done`, yield_time_ms: 0, on_exit: 'wake' })
+  const open = (gate: string) => writeFile(join(tour.desk.lab.folder, gate), '')
+  tour.script(
+    { emit: [build('first'), build('second')] },
+    { emit: [{ text: 'Both builds run. I am woken when one ends.' }] },
+    { emit: [{ text: 'The first build is done, without a warning.' }] },
+    { emit: [call('nothing_to_report', {})] },
+  )
+  await window.newSession()
+  await window.command('Approval mode: Allow everything')
+  await window.send('Build for both platforms and tell me when they are done.')
+  await tour.ended('completed')
+  await open('first')
+  await tour.shown(window.entry('Answer: The first build'))
+  await open('second')
+  await tour.shown(window.entry('Started by .*: nothing to report'))
+  await tour.shot('woken')
+}
+
+/** Older turns give way to a summary. */
+async function compacted(tour: Tour): Promise<void> {
+  const { window } = tour
+  const care = 'Please consider every part of it with care. '.repeat(300)
+  const says = (text: string): Step => ({ emit: [{ text }], usage: { input: 100_000, output: 20 } })
+  const summary = `## Goal of the work
+Shares that add up to the bill.
+
+## Decisions and limits set by the person
+- No new dependency.
+
+## Next action
+Write the test for a tip.`
+  const asked = { when: { contains: 'Write a summary that will stand in its place' } }
+  const answers = ['One cent is lost.', 'It goes to the first person.', 'A tip is rounded.', 'Amounts are cents.']
+  tour.script(...answers.map(says), { ...asked, emit: [{ delayMs: 4_000 }, { text: summary }] })
+  await window.newSession()
+  for (const [at, text] of answers.entries()) {
+    await window.send(`Question ${at + 1}. ${care}`)
+    await tour.shown(window.entry(`Answer: ${text}`))
+    await window.button('Stop').waitFor({ state: 'hidden' })
+  }
+  await window.message.fill('/compact the decisions')
+  await tour.key('Enter')
+  await tour.shown(window.button('Cancel compaction'))
+  await tour.shot('compacting')
+  const mark = window.entry('Context compacted')
+  await tour.shown(mark)
+  await mark.scrollIntoViewIfNeeded()
+  await tour.shown(window.button('Jump to latest'))
+  await mark.getByRole('button', { name: /Context compacted/ }).click()
+  await tour.shot('compacted')
+  await window.button(/^Context: /).click()
+  await tour.shot('compacted-context')
+  await tour.key('Escape')
+}
+
+/** A session from a file, once and once more. */
+async function imported(tour: Tour): Promise<void> {
+  const { window, desk } = tour
+  const { stdout } = await desk.lab.lathe(['sessions', 'list', '--json'])
+  const { id } = JSON.parse(stdout.split('\n')[0]!)
+  const file = join(desk.lab.folder, 'session.json')
+  await desk.lab.lathe(['sessions', 'export', id, '--format', 'json', '--out', file])
+  for (let time = 0; time < 2; time += 1) {
+    const chooser = window.page.waitForEvent('filechooser')
+    await window.command('Import session')
+    await (await chooser).setFiles(file)
+    await tour.shown(
+      time === 0 ? window.page.getByText('Imported', { exact: true }) : window.page.getByRole('alertdialog'),
+    )
+    await tour.shot(time === 0 ? 'imported' : 'imported-before')
+  }
+  await tour.key('Escape')
+}
+
 /** The host is killed in the middle of a turn. */
 async function interrupted(tour: Tour): Promise<void> {
   await tour.turn('Explain rounding in the README.', {
@@ -379,7 +477,18 @@ const browser = await chromium.launch({
 })
 try {
   await tours(browser, { config: '{}', folder: async () => null }, [beginnings])
-  await tours(browser, { folder: project, limitMs: 10 * 60_000 }, [mainFlow, running, others, narrow, interrupted])
+  await tours(browser, { folder: project, config, env: { SHELL: '/bin/bash' }, limitMs: 10 * 60_000 }, [
+    mainFlow,
+    review,
+    running,
+    others,
+    terminals,
+    automatic,
+    compacted,
+    imported,
+    narrow,
+    interrupted,
+  ])
 } finally {
   await browser.close()
 }

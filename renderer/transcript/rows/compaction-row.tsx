@@ -11,7 +11,7 @@ const reasons: Record<ItemOf<'compaction'>['reason'], string> = {
   before_turn: 'before a turn',
   in_turn: 'during a turn',
   after_settle: 'after a turn',
-  manual: 'by you',
+  manual: 'at your request',
 }
 
 /** Where older turns end for the model: a divider, the beginning of the summary, all of it on demand (S-62, C-71). */
@@ -65,6 +65,7 @@ export function CompactionRow({
 function excerpt(summary: string): string {
   const plain = summary
     .replace(/^#+\s.*$/gm, ' ')
+    .replace(/^\s*(?:[-+*]|\d+\.)\s+/gm, ' ')
     .replace(/[*_`]/g, '')
     .replace(/\s+/g, ' ')
     .trim()
