@@ -177,6 +177,8 @@ test('T-37 T-103 TA-10 a Stop after the commit point: the answer stands, the que
   expect(await stopped).toEqual({ stopped: false, why: 'settled' })
   expect(await window.settled(turnId)).toMatchObject({ outcome: 'completed' })
   await actor.idle()
+  // The window reads events one by one.
+  await window.until(({ header }) => header.queue.paused !== null)
   expect(window.view.header).toMatchObject({
     automaticHeld: { by: 'stop' },
     queue: { paused: 'stop', followUps: [{ text: 'next' }] },
