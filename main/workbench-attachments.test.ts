@@ -152,7 +152,9 @@ test('F-1202 F-1210 F-1211 K-16 bytes are a body of their own; names stay over a
   await open()
   expect(await shownNames()).toEqual(names)
   for (const format of ['md', 'json', 'html'] as const)
-    expect(JSON.stringify(await bench.handlers.sessions.export({ sessionId, format }, who))).toContain('no tes (2).txt')
+    expect(
+      JSON.stringify(await bench.handlers.sessions.export({ sessionId, exportId: format, part: 0, format }, who)),
+    ).toContain('no tes (2).txt')
 
   await rm(await bodyFile(attachment.hash))
   await send('And now?', [], says('It is gone.'))
@@ -162,7 +164,9 @@ test('F-1202 F-1210 F-1211 K-16 bytes are a body of their own; names stay over a
   expect((await failure(bench.handlers.attachments.read({ sessionId, hash: attachment.hash }, who))).code).toBe(
     'file.not_found',
   )
-  expect(JSON.stringify(await bench.handlers.sessions.export({ sessionId, format: 'md' }, who))).toContain('no tes.txt')
+  expect(
+    JSON.stringify(await bench.handlers.sessions.export({ sessionId, exportId: 'again', part: 0, format: 'md' }, who)),
+  ).toContain('no tes.txt')
 })
 
 test('F-1222 F-1212 pictures of other kinds are converted where they can be decoded, else they go as files with a note', async () => {

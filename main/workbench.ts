@@ -39,6 +39,7 @@ import { watchDisk } from './platform/disk-watch.ts'
 import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
 import { Forks } from './sessions/forks.ts'
+import { Exports } from './sessions/exports.ts'
 import { Imports } from './sessions/imports.ts'
 import { execRecords, StoredLedger } from './sessions/exec-records.ts'
 import { rebuildList } from './sessions/list-rebuild.ts'
@@ -332,6 +333,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
     environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
   })
+  const exports = new Exports({ storage, sessions })
   const sideCommands = new SideCommands({
     sessions,
     forks,
@@ -411,6 +413,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     compactions,
     forks,
     imports,
+    exports,
     sideCommands,
     settings,
     shownSettings,
@@ -527,6 +530,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         await endAllProcesses()
         await fileStates.flush()
         await imports.close()
+        exports.close()
         await watching.dispose()
         await watched.dispose()
         await workers.dispose()

@@ -21,6 +21,7 @@ async function examine(emptying = false): Promise<{ message: string; fix?: strin
     line: (value) => void lines.push(value as never),
     note: () => {},
     fail: () => {},
+    write: async () => {},
     flush: async () => {},
   }
   await doctor({ home, version: '0' }, output, emptying)

@@ -7,6 +7,8 @@ export type Output = {
   print(text: string): void
   /** One line of JSON Lines. */
   line(value: unknown): void
+  /** A stretch of a result as it is; resolves once stdout has taken it. */
+  write(text: string): Promise<void>
   /** Diagnostics for people. */
   note(text: string): void
   /** A failure: one JSON line, or sentences on stderr. */
@@ -34,6 +36,11 @@ export function createOutput(
   return {
     json,
     print: (text) => out(`${printable(text)}\n`),
+    write: (text) =>
+      new Promise((resolve) => {
+        if (!open) return resolve()
+        stdout.write(text, () => resolve())
+      }),
     line: (value) => out(`${JSON.stringify(value)}\n`),
     note,
     fail(error) {

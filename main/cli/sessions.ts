@@ -7,12 +7,12 @@ import type { Item } from '../../preload/contract/items.ts'
 import { itemTextBytesMax, sliceItemsMax } from '../../preload/contract/limits.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { writePrivateFile } from '../platform/private-file.ts'
-import { entryOf, exportSession, outcomeLine } from '../sessions/export.ts'
+import { entryOf, outcomeLine } from '../sessions/export.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 import type { SessionsArguments } from './arguments.ts'
 import type { OpenHost } from './command-host.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Output } from './output.ts'
+import { type Output, printable } from './output.ts'
 import { allEntries, findSession } from './session-id.ts'
 
 /** Of a file on its way to the host. */
@@ -129,19 +129,38 @@ async function importOne({ file: path, copy }: Args<'import'>, { handlers, clien
   }
 }
 
-async function exportOne({ id, format, out, exact }: Args<'export'>, asked: Asked): Promise<void> {
-  const { output } = asked
-  const exported = exportSession(await readWhole(id, asked), format, { exact })!
+/** Parts are written as they come, so a session of any length can be exported (S-91). */
+async function exportOne(
+  { id, format, out, exact }: Args<'export'>,
+  { handlers, client, output }: Asked,
+): Promise<void> {
+  const sessionId = await findSession(id, handlers, client)
+  const exportId = newId()
+  const partAt = (part: number) => handlers.sessions.export({ sessionId, exportId, part, format, exact }, client)
+  const first = await partAt(0)
+  const { name, mediaType } = first
   if (exact) output.note('Exactly as stored: secrets that only their form gives away are not taken out.')
   if (out !== undefined) {
     const path = resolve(out)
-    await writePrivateFile(path, exported.text).catch((error: NodeJS.ErrnoException) => {
-      throw new LatheError('storage.failed', `${out} could not be written (${error.code}).`)
+    await writePrivateFile(path, texts()).catch((error: unknown) => {
+      if (error instanceof LatheError) throw error
+      throw new LatheError('storage.failed', `${out} could not be written (${(error as NodeJS.ErrnoException).code}).`)
     })
-    if (output.json) output.line({ name: exported.name, mediaType: exported.mediaType, path })
+    if (output.json) output.line({ name, mediaType, path })
     else output.note(`Written to ${path}.`)
-  } else if (output.json) output.line(exported)
-  else output.print(exported.text.replace(/\n$/, ''))
+  } else if (output.json) {
+    // One line, its string written in stretches.
+    await output.write(`${JSON.stringify({ name, mediaType }).slice(0, -1)},"text":"`)
+    for await (const text of texts()) await output.write(JSON.stringify(text).slice(1, -1))
+    await output.write('"}\n')
+  } else for await (const text of texts()) await output.write(printable(text))
+
+  async function* texts(): AsyncGenerator<string> {
+    for (let at = 0, part = first; ; part = await partAt(++at)) {
+      yield part.text
+      if (part.last) return
+    }
+  }
 }
 
 async function deleteAll({ ids, purge }: Args<'delete'>, { handlers, client, output }: Asked): Promise<void> {
@@ -171,9 +190,7 @@ async function search({ query, limit }: Args<'search'>, { handlers, client, outp
 async function readWhole(given: string, { handlers, client }: Asked): Promise<Whole> {
   const sessionId = await findSession(given, handlers, client)
   const { header } = await handlers.session.open({ sessionId }, client)
-  // Rows of all turns come with an export only; an opened session has those of its newest items.
-  const { text } = await handlers.sessions.export({ sessionId, format: 'json' }, client)
-  const { turns } = JSON.parse(text) as Pick<Whole, 'turns'>
+  const turns = new Map<string, Turn>()
   const items: Item[] = []
   let before: string | undefined
   for (;;) {
@@ -182,6 +199,7 @@ async function readWhole(given: string, { handlers, client }: Asked): Promise<Wh
       client,
     )
     items.unshift(...page.items)
+    for (const turn of page.turns) turns.set(turn.id, turn)
     if (page.before === 0 || page.items.length === 0) break
     before = page.items[0]!.id
   }
@@ -190,7 +208,7 @@ async function readWhole(given: string, { handlers, client }: Asked): Promise<Wh
     const isClipped = Buffer.byteLength(JSON.stringify(item)) >= itemTextBytesMax
     whole.push(isClipped ? await handlers.session.item({ sessionId, itemId: item.id }, client) : item)
   }
-  return { header, items: whole, turns }
+  return { header, items: whole, turns: [...turns.values()] }
 }
 
 function oneLine(text: string): string {

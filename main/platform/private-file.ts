@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path'
  * Writes a file of mode 0600 in one step: a reader sees the old content or the new one, never a part, also after a power
  * loss. The folder must exist. Throws the system's error and leaves no partial file.
  */
-export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
+export async function writePrivateFile(
+  path: string,
+  content: string | Uint8Array | AsyncIterable<string>,
+): Promise<void> {
   const folder = dirname(path)
   const partial = join(folder, `.${randomUUID()}.part`)
   try {

@@ -1,15 +1,16 @@
 /**
  * A session as a file for people or programs (S-87 to S-91): Markdown, JSON, or one HTML page that asks for nothing.
- * Pure: what it is given is one consistent reading. Tool details are in; reasoning and attachments' bytes are not.
+ * Pure: it is written from one consistent reading, entry by entry, and no more than an entry is held. Tool details are in;
+ * reasoning and attachments' bytes are not.
  */
 import { homedir } from 'node:os'
 import { z } from 'zod'
 import { type Attachment, type Item, type ItemOf, PlanEntry } from '../../preload/contract/items.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { createRedaction } from '../platform/redaction.ts'
+import type { Snapshot } from '../storage/storage.ts'
 
 export type ExportFormat = 'md' | 'json' | 'html'
-export type ExportedSession = { header: SessionHeader; items: Item[]; turns: Turn[] }
 export type ExportOptions = {
   /** JSON only: as stored, without the pattern pass (S-89). */
   exact?: boolean
@@ -17,29 +18,45 @@ export type ExportOptions = {
   home?: string
 }
 
-export type Exported = { name: string; mediaType: string; text: string }
-
-/** Null for a format that does not exist. */
-export function exportSession(
-  session: ExportedSession,
-  format: ExportFormat,
-  options: ExportOptions = {},
-): Exported | null {
-  const { exact = false, home = homedir() } = options
-  const seen = {
-    ...session,
-    items: session.items.filter(({ visible, kind }) => visible && (format === 'json' || kind !== 'reasoning')),
-  }
-  const clean = exact && format === 'json' ? seen : withoutSecrets(seen, home)
-  const name = fileName(clean.header)
-  if (format === 'md') return { name: `${name}.md`, mediaType: 'text/markdown', text: markdown(clean) }
-  if (format === 'html') return { name: `${name}.html`, mediaType: 'text/html', text: html(clean) }
-  if (format === 'json')
-    return { name: `${name}${exact ? '.exact' : ''}.json`, mediaType: 'application/json', text: json(clean) }
-  return null
+export type Exported = {
+  name: string
+  mediaType: string
+  /** The file, piece by piece. */
+  pieces: AsyncGenerator<string>
 }
 
-function withoutSecrets(session: ExportedSession, home: string): ExportedSession {
+type Source = Pick<Snapshot, 'header' | 'turns' | 'items'>
+type Clean = <T>(value: T) => T
+
+export function exportSession(source: Source, format: ExportFormat, options: ExportOptions = {}): Exported {
+  const { exact = false, home = homedir() } = options
+  const clean: Clean = exact && format === 'json' ? (value) => value : withoutSecrets(home)
+  const header = clean(source.header)
+  const name = fileName(header)
+  switch (format) {
+    case 'md':
+      return { name: `${name}.md`, mediaType: 'text/markdown', pieces: markdown(header, shown(source, clean)) }
+    case 'html':
+      return { name: `${name}.html`, mediaType: 'text/html', pieces: html(header, shown(source, clean)) }
+    case 'json':
+      return {
+        name: `${name}${exact ? '.exact' : ''}.json`,
+        mediaType: 'application/json',
+        pieces: json(header, source, clean),
+      }
+  }
+}
+
+type Shown = AsyncGenerator<{ item: Item; ends: Turn | null }>
+
+/** What is read as the conversation. */
+async function* shown(source: Source, clean: Clean): Shown {
+  for await (const { item, ends } of source.items()) {
+    if (item.visible && item.kind !== 'reasoning') yield { item: clean(item), ends: ends && clean(ends) }
+  }
+}
+
+function withoutSecrets(home: string): Clean {
   const redaction = createRedaction({ known: [], loose: true })
   // The home folder only as a whole path: "/home/ada" is no part of "/home/adam".
   const homePath = home.length > 1 ? new RegExp(`${escapePattern(home)}(?![\\w.-])`, 'g') : null
@@ -49,37 +66,57 @@ function withoutSecrets(session: ExportedSession, home: string): ExportedSession
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, clean(inner)]))
   }
-  return clean(redaction.value(session)) as ExportedSession
+  return <T>(value: T) => clean(redaction.value(value)) as T
 }
 
 /** `{"format": "lathe.session", "version": 1}`: what is known of the session, less what concerns this machine (S-90). */
-function json({ header, items, turns }: ExportedSession): string {
+async function* json(header: SessionHeader, source: Source, clean: Clean): AsyncGenerator<string> {
   const { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf } = header
   const session = { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf }
-  const withoutRules = items.map((item) =>
-    item.kind === 'approval' ? { ...item, request: { ...item.request, rules: [] } } : item,
-  )
-  return `${JSON.stringify({ format: 'lathe.session', version: 1, session, turns, items: withoutRules }, null, 2)}\n`
+  yield `{\n  "format": "lathe.session",\n  "version": 1,\n  "session": ${indented(session, '  ')},\n  "turns": `
+  yield* list(source.turns(), clean)
+  yield ',\n  "items": '
+  yield* list(visible(), (item) => {
+    const cleaned = clean(item)
+    return cleaned.kind === 'approval' ? { ...cleaned, request: { ...cleaned.request, rules: [] } } : cleaned
+  })
+  yield '\n}\n'
+
+  async function* visible(): AsyncGenerator<Item> {
+    for await (const { item } of source.items()) if (item.visible) yield item
+  }
 }
 
-function markdown({ header, items, turns }: ExportedSession): string {
-  const parts = [
-    `# ${oneLine(header.title)}`,
-    facts(header)
-      .map(([name, value]) => `- ${name}: ${oneLine(value)}`)
-      .join('\n'),
-  ]
-  for (const item of items) {
-    const { heading, text, code, names, mentions } = entryOf(item)
-    parts.push(`### ${oneLine(heading)}${live(item)}`)
-    if (text) parts.push(text)
-    for (const block of code) parts.push(fenced(block))
-    if (names.length > 0) parts.push(names.map((name) => `- attached: ${oneLine(name)}`).join('\n'))
-    if (mentions.length > 0) parts.push(mentions.map((name) => `- mentioned: ${oneLine(name)}`).join('\n'))
-    const turn = endOf(item, items, turns)
-    if (turn) parts.push(`*${outcomeLine(turn)}*`)
+/** A list of the outermost object, an element at a time. */
+async function* list<T>(elements: AsyncIterable<T>, made: (element: T) => T): AsyncGenerator<string> {
+  let isEmpty = true
+  for await (const element of elements) {
+    yield `${isEmpty ? '[' : ','}\n    ${indented(made(element), '    ')}`
+    isEmpty = false
   }
-  return `${parts.join('\n\n')}\n`
+  yield isEmpty ? '[]' : '\n  ]'
+}
+
+/** JSON as it stands further in: no string of it holds a line break. */
+function indented(value: unknown, margin: string): string {
+  return JSON.stringify(value, null, 2).replaceAll('\n', `\n${margin}`)
+}
+
+async function* markdown(header: SessionHeader, items: Shown): AsyncGenerator<string> {
+  yield `# ${oneLine(header.title)}\n\n`
+  yield facts(header)
+    .map(([name, value]) => `- ${name}: ${oneLine(value)}`)
+    .join('\n')
+  for await (const { item, ends } of items) {
+    const { heading, text, code, names, mentions } = entryOf(item)
+    yield `\n\n### ${oneLine(heading)}${live(item)}`
+    if (text) yield `\n\n${text}`
+    for (const block of code) yield `\n\n${fenced(block)}`
+    if (names.length > 0) yield `\n\n${names.map((name) => `- attached: ${oneLine(name)}`).join('\n')}`
+    if (mentions.length > 0) yield `\n\n${mentions.map((name) => `- mentioned: ${oneLine(name)}`).join('\n')}`
+    if (ends?.outcome) yield `\n\n*${outcomeLine(ends)}*`
+  }
+  yield '\n'
 }
 
 const htmlPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -93,26 +130,26 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem } dd { m
 `
 
 /** One file without script or request; whatever the model wrote is text in it (S-88). */
-function html({ header, items, turns }: ExportedSession): string {
+async function* html(header: SessionHeader, items: Shown): AsyncGenerator<string> {
   const title = escapeHtml(header.title)
-  const body = items.map((item) => {
+  const list = facts(header).map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
+  yield `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="content-security-policy" content="${htmlPolicy}">
+<meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${htmlStyle}</style></head>
+<body><h1>${title}</h1><dl>${list.join('')}</dl>
+`
+  let between = ''
+  for await (const { item, ends } of items) {
     const { heading, text, code, names, mentions } = entryOf(item)
     const blocks = code.map((block) => `<pre>${escapeHtml(block)}</pre>`).join('')
     const folded = item.kind === 'tool' && blocks ? `<details><summary>Details</summary>${blocks}</details>` : blocks
     const attached = names.map((name) => `<p class="end">attached: ${escapeHtml(name)}</p>`).join('')
     const pointed = mentions.map((name) => `<p class="end">mentioned: ${escapeHtml(name)}</p>`).join('')
-    const turn = endOf(item, items, turns)
-    const end = turn ? `<p class="end">${escapeHtml(outcomeLine(turn))}</p>` : ''
-    return `<article><h2>${escapeHtml(heading)}${live(item)}</h2>${text ? `<div class="text">${escapeHtml(text)}</div>` : ''}${folded}${attached}${pointed}${end}</article>`
-  })
-  const list = facts(header).map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`)
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="content-security-policy" content="${htmlPolicy}">
-<meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${htmlStyle}</style></head>
-<body><h1>${title}</h1><dl>${list.join('')}</dl>
-${body.join('\n')}
-</body></html>
-`
+    const end = ends?.outcome ? `<p class="end">${escapeHtml(outcomeLine(ends))}</p>` : ''
+    yield `${between}<article><h2>${escapeHtml(heading)}${live(item)}</h2>${text ? `<div class="text">${escapeHtml(text)}</div>` : ''}${folded}${attached}${pointed}${end}</article>`
+    between = '\n'
+  }
+  yield '\n</body></html>\n'
 }
 
 type Entry = { heading: string; text: string; code: string[]; names: string[]; mentions: string[] }
@@ -216,12 +253,6 @@ function facts(header: SessionHeader): [string, string][] {
     ['Created', new Date(header.createdAt).toISOString()],
     ['Updated', new Date(header.updatedAt).toISOString()],
   ]
-}
-
-/** The turn that ends with this item; null where it goes on or has not settled. */
-function endOf(item: Item, items: readonly Item[], turns: readonly Turn[]): Turn | null {
-  if (items.findLast(({ turnId }) => turnId === item.turnId) !== item) return null
-  return turns.find(({ id, outcome }) => id === item.turnId && outcome !== null) ?? null
 }
 
 /** How a turn ended, in one line, drawn from its row (S-63). */

@@ -10,9 +10,8 @@ import { openStorage } from '../storage/open-storage.ts'
 import type { Storage } from '../storage/storage.ts'
 import { sampleHeader, sampleWrite, textItem, toolItem, turnRow, userItem } from '../storage/write-samples.ts'
 import { defaultSettings } from '../../preload/contract/settings.ts'
-import { exportSession } from './export.ts'
 import { Imports } from './imports.ts'
-import { wholeItems } from './whole-session.ts'
+import { exportedText } from './test-exports.ts'
 
 let home: string
 let storage: Storage
@@ -75,9 +74,10 @@ async function store(): Promise<string> {
 }
 
 async function exported(sessionId: string): Promise<string> {
-  const { header } = (await storage.loadSession(sessionId))!
-  const { turns } = await storage.contextItems(sessionId)
-  return exportSession({ header, items: await wholeItems(storage, sessionId), turns }, 'json')!.text
+  const snapshot = (await storage.snapshot(sessionId))!
+  const { text } = await exportedText(snapshot, 'json')
+  await snapshot.close()
+  return text
 }
 
 /** In parts that cut characters and values. */

@@ -4,7 +4,7 @@ import type { Item } from '../../preload/contract/items.ts'
 import { Rewinds } from './rewinds.ts'
 import { calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
-import { wholeItems } from './whole-session.ts'
+import { wholeItems } from './test-exports.ts'
 import type { SessionActor } from './actor.ts'
 
 const scene = testScene(() => startModelServer())

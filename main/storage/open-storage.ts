@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
+import { extended } from '../../preload/contract/fold.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
 import type { Entry, ItemSlice, Turn } from '../../preload/contract/session.ts'
@@ -9,6 +10,7 @@ import { openBlobFolder } from './blob-folder.ts'
 import type { Faults } from './faults.ts'
 import { folded, packWrite } from './packed.ts'
 import type { PackedSlice } from './reads.ts'
+import type { PackedItems, PackedTurns } from './snapshots.ts'
 import type { Storage } from './storage.ts'
 import { startWorker } from './storage-thread.ts'
 import type { StorageThread } from './storage-thread.ts'
@@ -80,6 +82,14 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       turns: await readTurns(turns),
       changes: await inPieces(changes, JSON.parse),
     }
+  }
+
+  /** Arguments that lie in a body of their own, put back. */
+  async function withArgs(item: Item): Promise<Item> {
+    if (item.kind !== 'tool' || item.argsRef === undefined) return item
+    const { argsRef, ...rest } = item
+    const args = await folder.get(argsRef).catch(() => null)
+    return args ? { ...rest, args: JSON.parse(new TextDecoder().decode(args)) as unknown } : item
   }
 
   return {
@@ -158,11 +168,37 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
     async item(sessionId, itemId) {
       const body = await call('item', sessionId, itemId)
-      const item = body === null ? null : (await readItems(sessionId, [body]))[0]!
-      if (item?.kind !== 'tool' || item.argsRef === undefined) return item
-      const { argsRef, ...rest } = item
-      const args = await folder.get(argsRef).catch(() => null)
-      return args ? { ...rest, args: JSON.parse(new TextDecoder().decode(args)) as unknown } : item
+      return body === null ? null : withArgs((await readItems(sessionId, [body]))[0]!)
+    },
+
+    async snapshot(sessionId) {
+      const thread = await reader()
+      const begun = await thread.call('beginSnapshot', sessionId)
+      if (!begun) return null
+      const { snapshotId } = begun
+      const { readHeader } = await record()
+      return {
+        header: readHeader(begun.header, begun.columns).header,
+        async *turns() {
+          for (let after: number | null = -1; after !== null;) {
+            const page: PackedTurns = await thread.call('snapshotTurns', snapshotId, after)
+            yield* await readTurns(page.turns)
+            after = page.last
+          }
+        },
+        async *items() {
+          for (let after: number | null = -1; after !== null;) {
+            const page: PackedItems = await thread.call('snapshotItems', snapshotId, after)
+            for (const { body, deltas, ends } of page.items) {
+              const [stored] = await readItems(sessionId, [body])
+              const item = extended(await withArgs(stored!), await inPieces(deltas, JSON.parse))
+              yield { item, ends: ends === null ? null : (await readTurns([ends]))[0]! }
+            }
+            after = page.last
+          }
+        },
+        close: () => thread.call('endSnapshot', snapshotId),
+      }
     },
 
     turn: async (sessionId, turnId) => valueOf(await call('turn', sessionId, turnId)),
@@ -244,20 +280,32 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       const database = await thread.call('health')
       const stored = await folder.list()
       const hashes = new Set(stored.map(({ hash }) => hash))
-      const missing = (await thread.call('blobReferences')).filter((hash) => !hashes.has(hash))
-      const bytes = stored.reduce((sum, blob) => sum + blob.bytes, 0)
-      return { ...database, blobBytes: bytes, blobsMissing: missing.length }
+      const { referenced, possible } = await thread.call('blobReferences')
+      const kept = new Set([...referenced, ...possible])
+      return {
+        ...database,
+        blobBytes: bytesOf(stored),
+        blobsMissing: referenced.filter((hash) => !hashes.has(hash)).length,
+        unreferencedBytes: bytesOf(stored.filter(({ hash }) => !kept.has(hash))),
+      }
     },
 
     async sweepBlobs(before) {
       const thread = await reader()
-      return await folder.sweep(before, async () => new Set(await thread.call('blobReferences')))
+      return await folder.sweep(before, async () => {
+        const { referenced, possible } = await thread.call('blobReferences')
+        return new Set([...referenced, ...possible])
+      })
     },
 
     vacuum: () => call('vacuum'),
 
     close,
   }
+}
+
+function bytesOf(stored: readonly { bytes: number }[]): number {
+  return stored.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 async function makeHome(home: string): Promise<void> {

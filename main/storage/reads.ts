@@ -1,30 +1,35 @@
 /** What the worker reads. Bodies are answered as the JSON texts they are stored as; the main side parses them. */
 import type { Database } from 'better-sqlite3'
-import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { SearchHit } from '../../preload/contract/routes.ts'
 import { itemTextBytesMax, sliceItems } from '../../preload/contract/limits.ts'
 import { clipItem } from './clip.ts'
 import { openCopyReads } from './copied.ts'
+import { mergeDeltas, type JournalRow } from './merged-deltas.ts'
 import { Refusal } from './refusal.ts'
 import { openRewindReads } from './rewound.ts'
 import { openSearchIndex } from './search-index.ts'
 import { openSessionFind } from './session-find.ts'
+import { openSnapshots, turnBody } from './snapshots.ts'
 import { keepStatements } from './statements.ts'
 
 /** A slice ends early rather than grow past this (K-14); texts in it are clipped, so one item always fits. */
 const sliceBytesMax = 4 * 1024 * 1024
 /** Bytes of events answered at once; the caller goes on from the last it got. */
 const eventsBytesMax = 4 * 1024 * 1024
-/** Merged deltas of a replayed turn are begun anew at this length. */
-const mergedCharsMax = 64 * 1024
 const promptsOfSession = 100
 const promptsOfWorkspace = 200
 
-/** Of a damaged turn only what its columns say, of a damaged event its type: nobody can take it for a sound one (S-7). */
-const turnBody = `CASE WHEN json_valid(body) THEN body ELSE json_object('id', id, 'startedAt', started_at, 'settledAt', settled_at) END AS body`
+/** Of a damaged event only its type: nobody can take it for a sound one (S-7). */
 const eventBody = `CASE WHEN json_valid(body) THEN body ELSE json_object('type', type) END AS body`
 const entryBody = `CASE WHEN json_valid(entry) THEN entry ELSE json_object('id', id, 'workspace', workspace, 'createdAt', created_at, 'updatedAt', updated_at) END AS entry`
+
+/** The elements of a list in a body; of a damaged body none. */
+const eachIn = (body: string, path: string) =>
+  `json_each(CASE WHEN json_valid(${body}) THEN ${body} ELSE '{}' END, '${path}')`
+const hashOfFile = `CASE WHEN file.type = 'object' THEN file.value ->> '$.hash' END`
+/** A body's hash, wherever it stands in a text. */
+const hashForm = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/g
 
 export type Reads = ReturnType<typeof openReads>
 
@@ -53,7 +58,6 @@ type SessionRow = {
   hidden: string
   header: string
 }
-type JournalRow = { type: string; body: string }
 type Place = { pos: number; bytes: number }
 
 export type PlaceQuery = {
@@ -142,6 +146,7 @@ export function openReads(db: Database) {
     ...openRewindReads(db, clipBody),
     ...openCopyReads(db, clipBody),
     ...openSessionFind(db),
+    ...openSnapshots(db),
 
     loadSession(sessionId: string): PackedSession | null {
       const row = sql<SessionRow>(
@@ -399,23 +404,46 @@ export function openReads(db: Database) {
       return body('SELECT body FROM named_values WHERE name = ?', name)
     },
 
-    /** Hashes of the bodies that anything kept refers to, rewound and queued things included. */
-    blobReferences(): string[] {
-      const hashes = sql<{ hash: unknown }>(`
-        SELECT body ->> '$.before' AS hash FROM changes
-        UNION SELECT body ->> '$.after' FROM changes
-        UNION SELECT body ->> '$.undone.from' FROM changes
-        UNION SELECT body ->> '$.view.image.hash' FROM items WHERE kind = 'tool'
-        UNION SELECT body ->> '$.view.outputRef' FROM items WHERE kind = 'tool'
-        UNION SELECT body ->> '$.resultRef' FROM items WHERE kind = 'tool'
-        UNION SELECT body ->> '$.argsRef' FROM items WHERE kind = 'tool'
-        UNION SELECT file.value ->> '$.hash' FROM items, json_each(items.body, '$.attachments') AS file WHERE items.kind = 'user'
-        UNION SELECT file.value ->> '$.hash' FROM drafts, json_each(drafts.body, '$.attachments') AS file
-        UNION SELECT file.value ->> '$.hash' FROM sessions, json_each(sessions.header, '$.queue.followUps') AS queued, json_each(queued.value, '$.attachments') AS file
-        UNION SELECT file.value ->> '$.hash' FROM turns JOIN events ON events.session_id = turns.session_id AND events.seq >= turns.started_seq, json_each(events.body, '$.steers') AS steer, json_each(steer.value, '$.attachments') AS file
-          WHERE turns.settled_at IS NULL AND events.type = 'steers.changed'
+    /**
+     * Hashes of the bodies that anything kept refers to, rewound and queued things included. A damaged row may refer to
+     * whatever in it looks like a hash: what it kept is not swept because it cannot be read.
+     */
+    blobReferences(): { referenced: string[]; possible: string[] } {
+      const referenced = sql<{ hash: unknown }>(`
+        WITH sound_changes AS (SELECT body FROM changes WHERE json_valid(body)),
+          sound_tools AS (SELECT body FROM items WHERE kind = 'tool' AND json_valid(body)),
+          queued AS (SELECT value FROM sessions, ${eachIn('header', '$.queue.followUps')} WHERE type = 'object'),
+          steers AS (
+            SELECT value FROM turns JOIN events ON events.session_id = turns.session_id AND events.seq >= turns.started_seq,
+              ${eachIn('events.body', '$.steers')} AS steer
+            WHERE turns.settled_at IS NULL AND events.type = 'steers.changed' AND steer.type = 'object')
+        SELECT body ->> '$.before' AS hash FROM sound_changes
+        UNION SELECT body ->> '$.after' FROM sound_changes
+        UNION SELECT body ->> '$.undone.from' FROM sound_changes
+        UNION SELECT body ->> '$.view.image.hash' FROM sound_tools
+        UNION SELECT body ->> '$.view.outputRef' FROM sound_tools
+        UNION SELECT body ->> '$.resultRef' FROM sound_tools
+        UNION SELECT body ->> '$.argsRef' FROM sound_tools
+        UNION SELECT ${hashOfFile} FROM items, ${eachIn('items.body', '$.attachments')} AS file WHERE items.kind = 'user'
+        UNION SELECT ${hashOfFile} FROM drafts, ${eachIn('drafts.body', '$.attachments')} AS file
+        UNION SELECT ${hashOfFile} FROM queued, ${eachIn('queued.value', '$.attachments')} AS file
+        UNION SELECT ${hashOfFile} FROM steers, ${eachIn('steers.value', '$.attachments')} AS file
       `).all()
-      return hashes.flatMap(({ hash }) => (typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : []))
+      const possible = new Set<string>()
+      for (const { text } of sql<{ text: string }>(`
+        SELECT body AS text FROM changes WHERE NOT json_valid(body)
+        UNION ALL SELECT body FROM items WHERE NOT json_valid(body)
+        UNION ALL SELECT body FROM drafts WHERE NOT json_valid(body)
+        UNION ALL SELECT header FROM sessions WHERE NOT json_valid(header)
+        UNION ALL SELECT body FROM events WHERE type = 'steers.changed' AND NOT json_valid(body)
+      `).iterate())
+        for (const [hash] of text.matchAll(hashForm)) possible.add(hash)
+      return {
+        referenced: referenced.flatMap(({ hash }) =>
+          typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : [],
+        ),
+        possible: [...possible],
+      }
     },
 
     /** Null where the index is damaged. */
@@ -458,45 +486,5 @@ function parsed(body: string): Item | null {
     return JSON.parse(body) as Item
   } catch {
     return null
-  }
-}
-
-/**
- * A running turn's events with each run of deltas to one item as one delta, numbered as the last of them: folding them
- * gives the same, and an hour of streaming is read in a moment.
- */
-function mergeDeltas(rows: Iterable<JournalRow>): string[] {
-  type Delta = Extract<StoredEvent, { type: 'item.delta' }>
-  const merged: string[] = []
-  let open: Delta | null = null
-  for (const row of rows) {
-    if (row.type !== 'item.delta') {
-      close()
-      merged.push(row.body)
-      continue
-    }
-    const delta = JSON.parse(row.body) as Delta
-    if (open && continues(open, delta)) open = { ...delta, offset: open.offset, add: open.add + delta.add }
-    else {
-      close()
-      open = delta
-    }
-  }
-  close()
-  return merged
-
-  function continues(before: Delta, next: Delta): boolean {
-    return (
-      before.itemId === next.itemId &&
-      before.field === next.field &&
-      before.turnId === next.turnId &&
-      before.offset + before.add.length === next.offset &&
-      before.add.length + next.add.length <= mergedCharsMax
-    )
-  }
-
-  function close(): void {
-    if (open) merged.push(JSON.stringify(open))
-    open = null
   }
 }

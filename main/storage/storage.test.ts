@@ -679,3 +679,31 @@ test('S-5 an item is whole by its schema, and its place is its own in the sessio
   ).rejects.toMatchObject({ code: 'storage.failed', reason: 'conflict' })
   expect((await storage.loadSession(header.id))?.items).toHaveLength(1)
 })
+
+test('S-23 S-7 a damaged row stops neither the sweep nor health, and what it may refer to is kept', async () => {
+  const storage = await open()
+  const header = sampleHeader()
+  const [kept, sent, loose] = await Promise.all(
+    ['kept by a damaged row', 'sent', 'loose'].map(async (text) => storage.blobs.put(Buffer.from(text))),
+  )
+  const attachment = { hash: sent!, name: 'a.txt', bytes: 4, type: 'text/plain', image: null }
+  await storage.commit(
+    sampleWrite(header, {
+      items: [userItem(1, 'see', { attachments: [attachment as never] }), userItem(2, 'x'), toolItem(3), toolItem(4)],
+    }),
+  )
+  await storage.setDraft('unsent', { text: '', attachments: [], revision: 1 })
+  const db = new Database(join(home, 'lathe.db'))
+  db.prepare(`UPDATE items SET body = ? WHERE id = 'tool-3'`).run(`{"resultRef":"${kept!}"`)
+  db.exec(`
+    UPDATE items SET body = '{"attachments":["' WHERE id = 'user-2';
+    UPDATE items SET body = '{"resultRef":{"a":1}}' WHERE id = 'tool-4';
+    UPDATE drafts SET body = '{"attachments":["x", 1]}';
+    UPDATE sessions SET header = '{';
+  `)
+  db.close()
+  expect(await storage.health()).toMatchObject({ integrity: 'ok', blobsMissing: 0, unreferencedBytes: 5 })
+  expect(await storage.sweepBlobs(Date.now() + 60_000)).toEqual({ removed: 1, bytes: 5 })
+  await expect(storage.blobs.get(loose!)).rejects.toMatchObject({ code: 'file.not_found' })
+  expect(Buffer.from(await storage.blobs.get(kept!)).toString()).toBe('kept by a damaged row')
+})

@@ -118,6 +118,19 @@ export type StoredSession = {
   lastPos: number
 }
 
+/** A session at one moment, read page by page: what is in memory is one page, however long it is. */
+export type Snapshot = {
+  header: SessionHeader
+  /** Of the active path, in order. */
+  turns(): AsyncGenerator<Turn>
+  /**
+   * The entries of the active path in order, whole, a live one with what has streamed into it; `ends` is the settled turn
+   * whose last entry that is read as the conversation (visible, no reasoning) it is.
+   */
+  items(): AsyncGenerator<{ item: Item; ends: Turn | null }>
+  close(): Promise<void>
+}
+
 /** An entry of the active path, and the session before it. */
 export type Point = {
   kind: Item['kind']
@@ -221,6 +234,11 @@ export interface Storage {
   search(query: string, limit: number): Promise<{ hits: SearchHit[]; partial: boolean }>
   /** Visible entries of one session that show `text`, in order (S-69). */
   find(sessionId: string, text: string, limit: number): Promise<{ matches: FoundItem[]; more: boolean }>
+  /**
+   * One reading of a session as it is now, whatever is written meanwhile (S-91); null where it is not stored. To be
+   * closed; one that nobody read from for a minute ends by itself.
+   */
+  snapshot(sessionId: string): Promise<Snapshot | null>
   /** Integrity, version, sizes: what `lathe doctor` and Settings show. */
   health(): Promise<{
     version: number
@@ -228,6 +246,8 @@ export interface Storage {
     databaseBytes: number
     blobBytes: number
     blobsMissing: number
+    /** Bytes of bodies that nothing kept refers to: the next sweep removes those that are old enough. */
+    unreferencedBytes: number
   }>
   /** Removes the blobs older than `before` that nothing kept refers to (S-23). */
   sweepBlobs(before: number): Promise<{ removed: number; bytes: number }>

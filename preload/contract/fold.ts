@@ -242,6 +242,17 @@ function indexOf(items: readonly Item[], id: string): number {
 }
 
 /** Adds what of a delta is new (T-51): a part already held is not added twice, a delta past the end changes nothing. */
+/** An item with what its deltas add; events of anything else are left out. */
+export function extended(item: Item, events: readonly StoredEvent[]): Item {
+  return events.reduce(
+    (grown, event) =>
+      event.type === 'item.delta' && event.itemId === item.id
+        ? extend(grown, event.field, event.offset, event.add)
+        : grown,
+    item,
+  )
+}
+
 function extend(item: Item, field: 'text' | 'output', offset: number, add: string): Item {
   if (field === 'output') {
     if (item.kind !== 'tool') return item

@@ -92,6 +92,8 @@ export const undoDeleteMs = 10_000
 export const draftQuietMs = 500
 export const queryCharsMax = 500
 
+/** Characters of an export in one answer (S-91). */
+export const exportPartChars = 512 * 1024
 export const importBytesMax = 512 * 1024 * 1024
 /** Characters of one value in an imported file: an item with all its text. */
 export const importValueCharsMax = 64 * 1024 * 1024

@@ -79,6 +79,10 @@ export const ProviderEntry = z.object({
 })
 export type ProviderEntry = z.infer<typeof ProviderEntry>
 
+/** A stretch of an exported file; the file is `name`. */
+export const ExportPart = z.object({ name: z.string(), mediaType: z.string(), text: z.string(), last: z.boolean() })
+export type ExportPart = z.infer<typeof ExportPart>
+
 /** A picture that can be shown, by its content; its size in pixels where its header tells it. */
 export const Picture = z.object({
   mediaType: z.string(),
@@ -352,9 +356,19 @@ export const contract = {
         }),
       )
       .output(z.object({ sessionId: Id.nullable() })),
+    /** A file in parts, asked for in order under an id of the client's; all are of the session as it was at part 0 (S-91). */
     export: route
-      .input(z.object({ ...inSession, format: z.enum(['md', 'json', 'html']) }))
-      .output(z.object({ name: z.string(), mediaType: z.string(), text: z.string() })),
+      .input(
+        z.object({
+          ...inSession,
+          exportId: Id,
+          part: z.number().int().nonnegative(),
+          format: z.enum(['md', 'json', 'html']),
+          /** JSON only: without the pattern pass (S-89). */
+          exact: z.boolean().optional(),
+        }),
+      )
+      .output(ExportPart),
   },
   session: {
     open: route.input(z.object({ ...inSession, around: Id.optional() })).output(SessionView),

@@ -2,6 +2,7 @@
 import { attempt } from '../app/attempt.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { undoDeleteMs } from '../../preload/contract/limits.ts'
+import { newId } from '../../preload/contract/ids.ts'
 import { uploadParts } from '../composer/attachments.ts'
 import { act, client, failure } from '../state/link.ts'
 import { prefer } from '../state/preferences.ts'
@@ -187,12 +188,22 @@ export async function forkSession(sessionId: string, at?: string, title?: string
 
 export async function exportSession(sessionId: string, format: 'md' | 'json' | 'html'): Promise<void> {
   await attempt('Could not export the session', async () => {
-    const { name, mediaType, text } = await client().sessions.export({ sessionId, format })
-    const url = URL.createObjectURL(new Blob([text], { type: mediaType }))
-    const anchor = Object.assign(document.createElement('a'), { href: url, download: name })
-    anchor.click()
-    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+    const exportId = newId()
+    // A blob keeps its bytes outside the page's memory.
+    const blobs: Blob[] = []
+    for (;;) {
+      const part = await client().sessions.export({ sessionId, exportId, part: blobs.length, format })
+      blobs.push(new Blob([part.text]))
+      if (part.last) return save(part.name, new Blob(blobs, { type: part.mediaType }))
+    }
   })
+}
+
+function save(name: string, file: Blob): void {
+  const url = URL.createObjectURL(file)
+  const anchor = Object.assign(document.createElement('a'), { href: url, download: name })
+  anchor.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
 /** The person picks an exported file. */

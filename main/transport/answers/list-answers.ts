@@ -1,9 +1,6 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
-import { LatheError } from '../../../preload/contract/errors.ts'
 import { listPage, listPageMax } from '../../../preload/contract/limits.ts'
 import { checkPlace } from '../../sessions/message-checks.ts'
-import { exportSession } from '../../sessions/export.ts'
-import { wholeItems } from '../../sessions/whole-session.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -42,13 +39,7 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
         sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
       search: ({ query, limit }) => storage.search(query, limit ?? 20),
       import: (part) => services.imports.add(part),
-      export: async ({ sessionId, format }) => {
-        const { header } = await sessions.open(sessionId)
-        const [items, { turns }] = await Promise.all([wholeItems(storage, sessionId), storage.contextItems(sessionId)])
-        const exported = exportSession({ header, items, turns }, format)
-        if (!exported) throw new LatheError('request.invalid', `There is no export format "${format}".`)
-        return exported
-      },
+      export: (part) => services.exports.part(part),
     },
   }
 }

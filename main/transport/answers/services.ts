@@ -15,6 +15,7 @@ import type { Broadcast } from '../../platform/broadcast.ts'
 import type { Compactions } from '../../sessions/compactions.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
+import type { Exports } from '../../sessions/exports.ts'
 import type { Forks } from '../../sessions/forks.ts'
 import type { Imports } from '../../sessions/imports.ts'
 import type { OwnCommands } from '../../sessions/own-commands.ts'
@@ -31,6 +32,7 @@ export type Services = {
   compactions: Compactions
   forks: Forks
   imports: Imports
+  exports: Exports
   sideCommands: SideCommands
   settings: SettingsStore
   /** The settings with the default model that is in force. */
