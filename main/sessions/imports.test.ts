@@ -11,7 +11,7 @@ import type { Storage } from '../storage/storage.ts'
 import { sampleHeader, sampleWrite, textItem, toolItem, turnRow, userItem } from '../storage/write-samples.ts'
 import { defaultSettings } from '../../preload/contract/settings.ts'
 import { Imports } from './imports.ts'
-import { exportedText } from './test-exports.ts'
+import { exportedText, wholeItems } from './test-exports.ts'
 
 let home: string
 let storage: Storage
