@@ -35,10 +35,10 @@ test('S-139 the line comes once requests are answered, alone tells the token, an
   expect(refused.stderr).toContain(String(port))
 })
 
-test('S-138 T-197 a client that goes away stops nothing: the turn runs on, and so does the host', async () => {
+test('S-138 S-140 T-197 a client that goes away stops nothing: the turn runs on, and so does the host', async () => {
   await using lab = await Lab.open({ script: [{ emit: [{ words: 100_000, everyMs: 20 }] }] })
   const host = lab.start(['serve', '--json'])
-  await host.line((text) => text.includes('"url"'))
+  const line = await host.line((text) => text.includes('"url"'))
   let sessionId: string
   let turnId: string
   {
@@ -53,6 +53,19 @@ test('S-138 T-197 a client that goes away stops nothing: the turn runs on, and s
   }
   using again = await HostClient.of(lab.home)
   const before = await again.open(sessionId)
+  const url = new URL(JSON.parse(line).url)
+  const authorization = `Bearer ${url.hash.split('=')[1]}`
+  expect(await (await fetch(new URL('/status', url), { headers: { authorization } })).json()).toMatchObject({
+    state: 'ready',
+    version: expect.any(String),
+    pid: host.pid,
+    uptimeSeconds: expect.any(Number),
+    clients: expect.any(Number),
+    owns: true,
+    runningTurns: 1,
+    storage: 'ok',
+    loop: { nowMs: expect.any(Number), worstMs: expect.any(Number) },
+  })
   expect(before.header.currentTurnId).toBe(turnId)
   for await (const event of again.events(sessionId, before.header.lastSeq, before.journalId))
     if (event.type === 'item.delta') break

@@ -2,6 +2,7 @@
  * One process owns a data folder: it has the workbench, and others come to it over the local socket (S-135 to S-137).
  * `openHost` gives either, in one shape, to the front doors.
  */
+import { hostPollMs, hostWaitMs } from '../preload/contract/limits.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import packageJson from '../package.json' with { type: 'json' }
 import { LatheError } from '../preload/contract/errors.ts'
@@ -11,11 +12,10 @@ import { createLog } from './platform/log.ts'
 import { createRedaction } from './platform/redaction.ts'
 import type { Connections, Wire } from './transport/connections.ts'
 import type { ClientContext, Handlers } from './transport/handlers.ts'
-import type { WorkbenchOptions } from './workbench.ts'
+import type { WorkbenchOptions, WorkbenchStatus } from './workbench.ts'
 
 export const { version } = packageJson
 
-const claimMs = 20_000
 /** How long an owner that is ending is waited for before looking again for one that has begun. */
 const lookAgainMs = 1_000
 
@@ -25,6 +25,8 @@ export type Host = {
   owns: boolean
   /** Fires when `handlers` are of no more use: the owner went away, or another took the folder over. */
   ended: AbortSignal
+  /** Of the workbench here; null where another process has it (S-140). */
+  status(): WorkbenchStatus | null
   /** Tells others where this host is; nothing where another owns. `url` is without its token. */
   announce(url?: string): Promise<void>
   /** What went wrong in answering a request; logged, never sent. */
@@ -43,7 +45,7 @@ export type HostOptions = Pick<WorkbenchOptions, 'home' | 'kind' | 'lasting' | '
 /** Attaches to the owner of `home`, or becomes it. Throws as `attach`, or `host.unreachable` where neither succeeds. */
 export async function openHost(options: HostOptions): Promise<Host> {
   const { home, signal } = options
-  for (const end = Date.now() + claimMs; ; await delay(100, undefined, { signal })) {
+  for (const end = Date.now() + hostWaitMs; ; await delay(hostPollMs, undefined, { signal })) {
     const attached = await attachTo(options)
     if (attached) return attached
     const ownership = await acquireHome(home, { waitMs: lookAgainMs })
@@ -57,7 +59,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
 }
 
 /** Handlers of whichever host there is at the moment of a call, for a front door that stays when owners change. */
-export type LastingHost = Pick<Host, 'handlers' | 'fault' | 'close'> & {
+export type LastingHost = Pick<Host, 'handlers' | 'fault' | 'status' | 'close'> & {
   owns(): boolean
   isReady(): boolean
   announce(url?: string): Promise<void>
@@ -96,6 +98,7 @@ export async function openLastingHost(
   return {
     handlers: new Proxy({}, { get: (_target, name: string) => group(name) }) as Handlers,
     fault: (error, route) => current.fault(error, route),
+    status: () => current.status(),
     owns: () => current.owns,
     isReady: () => ready,
     announce(at) {
@@ -128,6 +131,7 @@ async function attachTo({ home, attendance, signal }: HostOptions): Promise<Host
   return {
     handlers: remoteHandlers(wire),
     owns: false,
+    status: () => null,
     ended: ended.signal,
     announce: async () => {},
     fault: () => {},
@@ -184,6 +188,7 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
     return {
       handlers: workbench.handlers,
       owns: true,
+      status: () => workbench.status(),
       ended: ownership.lost,
       announce: (url) =>
         writeHostFile(home, {

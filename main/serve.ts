@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { LatheError } from '../preload/contract/errors.ts'
 import { newId } from '../preload/contract/ids.ts'
 import { openLastingHost, version } from './host.ts'
+import { watchLoop } from './platform/loop-lag.ts'
 import { createConnections } from './transport/connections.ts'
 import { listPageFiles, pageFolder } from './transport/page-files.ts'
 import { startWebHost, type WebHost } from './transport/web-host.ts'
@@ -33,6 +34,7 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
   if (!files.has('/')) note('The window is not built; run `npm run build`. The contract is served without it.')
 
   const started = performance.now()
+  const loop = watchLoop()
   let isServing = false
   const host = await openLastingHost({
     home,
@@ -55,6 +57,9 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
         pid: process.pid,
         uptimeSeconds: Math.round((performance.now() - started) / 1_000),
         owns: host.owns(),
+        runningTurns: host.status()?.runningTurns ?? null,
+        storage: host.status()?.storage ?? null,
+        loop: loop.read(),
       }),
       fault: (error) => host.fault(error, 'http'),
     })
@@ -68,6 +73,7 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
     ready(web.url)
     await host.ended
   } finally {
+    loop.stop()
     await Promise.race([host.close(), new Promise((done) => setTimeout(done, closeMs).unref())])
     await web?.close()
   }

@@ -82,10 +82,14 @@ export type WorkbenchOptions = {
   lasting?: boolean
 }
 
+export type WorkbenchStatus = { runningTurns: number; storage: Storage['condition']['kind'] }
+
 export type Workbench = {
   handlers: Handlers
   sessions: Sessions
   storage: Storage
+  /** What `/status` tells of it (S-140). */
+  status(): WorkbenchStatus
   /** Settles what a crash left open; to be awaited before the first mutation. */
   start(): Promise<void>
   /** Draining, settling, ending processes, flushing, closing; idempotent (S-142). */
@@ -518,6 +522,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
       if (lasting && hasNoModel() && (await storage.workspaces()).length === 0) await workspaces.openDemo()
     },
+    status: () => ({ runningTurns: sessions.running().length, storage: storage.condition.kind }),
     dispose: () =>
       (disposing ??= (async () => {
         stopUpkeep()

@@ -1,12 +1,16 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { acquireHome } from '../platform/home.ts'
+import { listVersion } from '../sessions/list-rebuild.ts'
+import { openStorage } from '../storage/open-storage.ts'
 import { doctor } from './doctor.ts'
 import type { Output } from './output.ts'
 
 let home: string
-let lines: { name: string; message: string; fix?: string }[]
+let lines: { name: string; status?: string; message: string; fix?: string }[]
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'lathe-doctor-'))
@@ -41,4 +45,33 @@ test('F-1015 the size of the checkpoints is told, with how to empty them, and th
   expect(told?.fix).toContain('--empty-checkpoints')
   expect(await examine(true)).toMatchObject({ message: 'none' })
   expect(await readdir(join(home, 'blobs'))).toEqual(['x'])
+})
+
+test('S-132 the list’s version, what waits to be indexed, unreferenced bodies and a silent holder of the lock are told', async () => {
+  const storage = await openStorage({ home })
+  await storage.blobs.put(Buffer.alloc(3 * 1024 * 1024))
+  await storage.setValue('list.version', listVersion)
+  await storage.close()
+  const told = (check: string) => lines.filter(({ name }) => name === check)
+  await examine()
+  expect(told('list and search')).toMatchObject([{ status: 'ok' }])
+  expect(told('database')).toMatchObject([
+    { status: 'ok', message: expect.stringContaining('3.0 MiB of them no longer') },
+  ])
+  expect(told('owner')).toMatchObject([{ status: 'ok' }])
+
+  const db = new DatabaseSync(join(home, 'lathe.db'))
+  db.exec(`UPDATE named_values SET body = '1' WHERE name = 'list.version'`)
+  db.exec(`INSERT INTO search_pending (session_id, item_id) VALUES ('s', 'a'), ('s', 'b')`)
+  db.close()
+  const owner = await acquireHome(home)
+  await examine()
+  await owner?.release()
+  expect(told('list and search')).toMatchObject([
+    { status: 'warn', message: `The list of sessions has version 1, not ${listVersion}.`, fix: expect.any(String) },
+    { status: 'warn', message: '2 entries wait to be indexed for search.', fix: expect.any(String) },
+  ])
+  expect(told('owner')).toMatchObject([
+    { status: 'warn', message: expect.stringContaining(`Process ${process.pid} holds`) },
+  ])
 })

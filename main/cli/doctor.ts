@@ -12,7 +12,8 @@ import { runCommand } from '../exec/command.ts'
 import { checkpointFolder, checkpointStores, emptyCheckpoints } from '../files/checkpoint-stores.ts'
 import { readProvidersConfig } from '../models/config.ts'
 import { openConfig } from '../platform/config.ts'
-import { readHostFile } from '../platform/home.ts'
+import { lockOwner, readHostFile } from '../platform/home.ts'
+import { listVersion } from '../sessions/list-rebuild.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import { createSecrets } from '../storage/secrets.ts'
 import { attach } from '../transport/local-socket.ts'
@@ -40,6 +41,7 @@ const checks: Check[] = [
   { name: 'owner', look: lookAtOwner },
   { name: 'configuration', look: lookAtConfiguration },
   { name: 'database', look: lookAtDatabase },
+  { name: 'list and search', look: lookAtList },
   { name: 'checkpoints', look: lookAtCheckpoints },
   { name: 'keys', look: lookAtKeys },
   { name: 'ripgrep', look: lookAtRipgrep },
@@ -89,6 +91,12 @@ async function lookAtFolder({ home }: Installation): Promise<Finding[]> {
 
 async function lookAtOwner({ home }: Installation): Promise<Finding[]> {
   const host = await readHostFile(home)
+  const owner = await lockOwner(home)
+  if (!host && owner?.isAlive)
+    return warn(
+      `Process ${owner.pid} holds the lock and does not say where it listens.`,
+      'If it is starting, wait; if it is no Lathe, end it.',
+    )
   if (!host) return ok('no Lathe process runs with this data folder')
   const wire = await attach(host, 'deny')
   if (!wire)
@@ -155,7 +163,8 @@ async function lookAtDatabase({ home }: Installation): Promise<Finding[]> {
         ),
       ]
     }
-    const { version: schema, integrity, databaseBytes, blobBytes, blobsMissing } = await storage.health()
+    const health = await storage.health()
+    const { version: schema, integrity, databaseBytes, blobBytes, blobsMissing, unreferencedBytes } = health
     if (integrity !== 'ok')
       findings.push(
         ...fail(
@@ -170,7 +179,27 @@ async function lookAtDatabase({ home }: Installation): Promise<Finding[]> {
           'Bring them back from a backup of the data folder; sessions show what is missing.',
         ),
       )
-    return [...findings, ...ok(`version ${schema}, ${mebibytes(databaseBytes)} and ${mebibytes(blobBytes)} of bodies`)]
+    const bodies = `${mebibytes(blobBytes)} of bodies, ${mebibytes(unreferencedBytes)} of them no longer referred to`
+    return [...findings, ...ok(`version ${schema}, ${mebibytes(databaseBytes)} and ${bodies}`)]
+  } finally {
+    await storage.close()
+  }
+}
+
+/** What is derived from the sessions, and made anew by itself. */
+async function lookAtList({ home }: Installation): Promise<Finding[]> {
+  if (!(await isThere(join(home, 'lathe.db')))) return ok('none yet')
+  const storage = await openStorage({ home, readOnly: true })
+  try {
+    const fix = 'Start Lathe: it is made anew while you work.'
+    const findings: Finding[] = []
+    const stored = await storage.value('list.version')
+    if (stored !== listVersion)
+      findings.push(...warn(`The list of sessions has version ${String(stored)}, not ${listVersion}.`, fix))
+    const { pending, damaged } = await storage.searchState()
+    if (damaged) findings.push(...warn('The search index is damaged.', fix))
+    else if (pending > 0) findings.push(...warn(`${pending} entries wait to be indexed for search.`, fix))
+    return findings.length > 0 ? findings : ok(`list version ${listVersion}, search up to date`)
   } finally {
     await storage.close()
   }

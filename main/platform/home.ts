@@ -77,6 +77,15 @@ export async function removeHostFile(home: string, instanceId: string): Promise<
   if (host?.instanceId === instanceId) await rm(hostPath(home), { force: true })
 }
 
+/** Who holds the lock of a data folder; null where nobody does (S-132). Changes nothing. */
+export async function lockOwner(home: string): Promise<{ pid: number; isAlive: boolean } | null> {
+  const newest = await highest(home)
+  if (newest === 0) return null
+  const lock = parsed(await readFile(lockPath(home, newest), 'utf8').catch(() => '')) as Partial<Lock> | null
+  if (!lock || !isPid(lock.pid)) return null
+  return { pid: lock.pid, isAlive: !(await isFree(lockPath(home, newest))) }
+}
+
 type Lock = { instanceId: string; pid: number; machine: string }
 
 /** This process's lock number, or null where another owns. */

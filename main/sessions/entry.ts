@@ -1,4 +1,5 @@
 /** A line of the session list, derived from the session as it is (S-48); never counted beside it. */
+import { snippetChars } from '../../preload/contract/limits.ts'
 import type { Entry, Indicator, SessionView } from '../../preload/contract/session.ts'
 
 export function entryOf(view: SessionView): Entry {
@@ -37,13 +38,11 @@ function indicatorOf(view: SessionView): Indicator {
 
 /** Enough words for a line: text that goes on behind them changes nothing. */
 export function hasWholePreview(entry: Entry): boolean {
-  return entry.preview.length > previewChars - 10
+  return entry.preview.length > snippetChars - 10
 }
-
-const previewChars = 160
 
 function previewOf(view: SessionView): string {
   const last = view.items.findLast((item) => (item.kind === 'text' || item.kind === 'user') && item.visible)
   const text = last && (last.kind === 'text' || last.kind === 'user') ? last.text : ''
-  return text.slice(0, 400).replace(/\s+/g, ' ').trim().slice(0, previewChars)
+  return text.slice(0, 400).replace(/\s+/g, ' ').trim().slice(0, snippetChars)
 }

@@ -1,4 +1,5 @@
 /** Copying a session up to one of its entries into a new one (S-73 to S-77), inside the transaction that makes it. */
+import { sliceItems } from '../../preload/contract/limits.ts'
 import type { Database } from 'better-sqlite3'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Item } from '../../preload/contract/items.ts'
@@ -68,7 +69,7 @@ export function openCopyReads(db: Database, clip: (body: string) => string) {
       if (!at) return null
       const path = { ...from, pos: at.pos }
       const items = sql<{ turn_id: string | null; body: string }>(
-        `${withPath} SELECT turn_id, body FROM path ORDER BY pos DESC LIMIT 80`,
+        `${withPath} SELECT turn_id, body FROM path ORDER BY pos DESC LIMIT ${sliceItems}`,
       ).all(path)
       const last = sql<{ n: number; body: string }>(`
         ${withPath} SELECT turns.n, turns.body FROM turns WHERE session_id = :sessionId AND id IN (SELECT turn_id FROM path)

@@ -275,6 +275,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
 
     find: async (sessionId, text, limit) => (await reader()).call('find', sessionId, text, limit),
 
+    searchState: async () => (await reader()).call('searchState'),
+
     async health() {
       const thread = await reader()
       const database = await thread.call('health')

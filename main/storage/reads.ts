@@ -2,7 +2,12 @@
 import type { Database } from 'better-sqlite3'
 import type { Item } from '../../preload/contract/items.ts'
 import type { SearchHit } from '../../preload/contract/routes.ts'
-import { itemTextBytesMax, sliceItems } from '../../preload/contract/limits.ts'
+import {
+  itemTextBytesMax,
+  sliceItems,
+  promptsOfSessionMax,
+  promptsOfWorkspaceMax,
+} from '../../preload/contract/limits.ts'
 import { clipItem } from './clip.ts'
 import { openCopyReads } from './copied.ts'
 import { mergeDeltas, type JournalRow } from './merged-deltas.ts'
@@ -17,8 +22,6 @@ import { keepStatements } from './statements.ts'
 const sliceBytesMax = 4 * 1024 * 1024
 /** Bytes of events answered at once; the caller goes on from the last it got. */
 const eventsBytesMax = 4 * 1024 * 1024
-const promptsOfSession = 100
-const promptsOfWorkspace = 200
 
 /** Of a damaged event only its type: nobody can take it for a sound one (S-7). */
 const eventBody = `CASE WHEN json_valid(body) THEN body ELSE json_object('type', type) END AS body`
@@ -140,6 +143,16 @@ export function openReads(db: Database) {
       'SELECT id, started_seq FROM turns WHERE session_id = ? AND settled_at IS NULL ORDER BY n DESC LIMIT 1',
     ).get(sessionId)
     return row ? { id: row.id, startedSeq: row.started_seq ?? 0 } : null
+  }
+
+  /** Null where the index is damaged. */
+  function search(query: string, limit: number): { hits: SearchHit[]; partial: boolean } | null {
+    try {
+      return index.search(query, limit, Date.now())
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CORRUPT_VTAB') return null
+      throw error
+    }
   }
 
   return {
@@ -379,7 +392,7 @@ export function openReads(db: Database) {
         ...bodies(
           'SELECT body FROM items WHERE session_id = ? AND recalled = 1 ORDER BY created_at DESC, n DESC LIMIT ?',
           sessionId,
-          promptsOfSession,
+          promptsOfSessionMax,
         ),
         ...bodies(
           `SELECT items.body FROM sessions JOIN items ON items.session_id = sessions.id
@@ -387,7 +400,7 @@ export function openReads(db: Database) {
            ORDER BY items.created_at DESC, items.n DESC LIMIT ?`,
           workspace,
           sessionId,
-          promptsOfWorkspace,
+          promptsOfWorkspaceMax,
         ),
       ]
     },
@@ -446,14 +459,12 @@ export function openReads(db: Database) {
       }
     },
 
-    /** Null where the index is damaged. */
-    search(query: string, limit: number): { hits: SearchHit[]; partial: boolean } | null {
-      try {
-        return index.search(query, limit, Date.now())
-      } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CORRUPT_VTAB') return null
-        throw error
-      }
+    search,
+
+    /** How much waits to be indexed, and whether the index can be used at all. */
+    searchState(): { pending: number; damaged: boolean } {
+      const pending = sql<{ n: number }>('SELECT count(*) AS n FROM search_pending').get()!.n
+      return { pending, damaged: search('lathe', 1) === null }
     },
 
     health(): { version: number; integrity: string; databaseBytes: number } {

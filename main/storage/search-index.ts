@@ -1,4 +1,5 @@
 /** The search index inside the worker (S-95 to S-99): following what settles, forgetting what goes, answering queries. */
+import { hitsPerSessionMax } from '../../preload/contract/limits.ts'
 import type { Database } from 'better-sqlite3'
 import type { Item } from '../../preload/contract/items.ts'
 import type { SearchHit } from '../../preload/contract/routes.ts'
@@ -17,7 +18,6 @@ const roundDocs = 64
 const roundChars = 256 * 1024
 /** The newest matches that are ranked; older ones of a word that is everywhere are not looked at. */
 const candidatesMax = 2_000
-const hitsPerSession = 3
 const halfLifeDays = 30
 const dayMs = 24 * 60 * 60_000
 
@@ -248,7 +248,7 @@ function best(found: Candidate[], limit: number): Candidate[] {
     .filter(({ session_id }) => {
       const count = (perSession.get(session_id) ?? 0) + 1
       perSession.set(session_id, count)
-      return count <= hitsPerSession
+      return count <= hitsPerSessionMax
     })
     .slice(0, limit)
 }

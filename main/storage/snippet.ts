@@ -1,6 +1,6 @@
+import { snippetChars } from '../../preload/contract/limits.ts'
 import type { SearchTerm } from './search-query.ts'
 
-const snippetChars = 160
 /** Characters before the first match that lead up to it. */
 const leadChars = 40
 const rangesMax = 20

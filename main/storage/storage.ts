@@ -249,6 +249,8 @@ export interface Storage {
     /** Bytes of bodies that nothing kept refers to: the next sweep removes those that are old enough. */
     unreferencedBytes: number
   }>
+  /** How many entries wait to be indexed for search, and whether the index is damaged. */
+  searchState(): Promise<{ pending: number; damaged: boolean }>
   /** Removes the blobs older than `before` that nothing kept refers to (S-23). */
   sweepBlobs(before: number): Promise<{ removed: number; bytes: number }>
   /** Gives the space of what was deleted back to the disk; answers the bytes freed. Commits wait meanwhile: never while a turn runs (S-173). */

@@ -9,7 +9,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
-import { frameBytesMax } from '../../preload/contract/limits.ts'
+import { frameBytesMax, hostWaitMs } from '../../preload/contract/limits.ts'
 import type { HostFile } from '../platform/home.ts'
 import type { Wire } from './connections.ts'
 import type { ClientContext } from './handlers.ts'
@@ -17,7 +17,6 @@ import type { ClientContext } from './handlers.ts'
 /** Raised with every change of the contract that an older client would misread. */
 const contractVersion = 1
 const greetingMs = 5_000
-const attachMs = 20_000
 /** The longest socket path every system takes. */
 const socketPathBytesMax = 100
 
@@ -85,7 +84,7 @@ export async function attach(
   signal?: AbortSignal,
 ): Promise<Wire | null> {
   const socket = connectTo(host.endpoint)
-  const limit = AbortSignal.timeout(attachMs)
+  const limit = AbortSignal.timeout(hostWaitMs)
   const giveUp = (): void => void socket.destroy()
   for (const one of signal ? [limit, signal] : [limit]) one.addEventListener('abort', giveUp, { once: true })
   try {

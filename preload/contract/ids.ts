@@ -1,9 +1,10 @@
 /** Ids are UUIDv7, made once, never reused, never used as file names (S-2). An id from outside is matched whole. */
 import { z } from 'zod'
+import { idCharsMax, requestIdCharsMax } from './limits.ts'
 
 /** 1-64 of `A-Za-z0-9_-`; anchored so that a trailing newline, dot or slash is refused. */
-export const Id = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)
-export const RequestId = z.string().regex(/^[A-Za-z0-9._:-]{1,128}$/)
+export const Id = z.string().regex(new RegExp(`^[A-Za-z0-9_-]{1,${idCharsMax}}$`))
+export const RequestId = z.string().regex(new RegExp(`^[A-Za-z0-9._:-]{1,${requestIdCharsMax}}$`))
 export const BlobHash = z.string().regex(/^[0-9a-f]{64}$/)
 
 let last = 0n

@@ -5,6 +5,10 @@ export const steersPendingMax = 20
 export const steersPerBoundaryMax = 10
 export const followUpsMax = 50
 
+/** Of sessions, items and turns; and of requests. */
+export const idCharsMax = 64
+export const requestIdCharsMax = 128
+
 export const sliceItems = 80
 export const sliceItemsMax = 400
 /** Items a window holds of one session, beside those of the running turn. */
@@ -91,6 +95,15 @@ export const rewoundKeptDays = 30
 export const undoDeleteMs = 10_000
 export const draftQuietMs = 500
 export const queryCharsMax = 500
+export const searchHits = 20
+export const hitsPerSessionMax = 3
+export const snippetChars = 160
+/** Prompts that Up brings back: of the session, and of others in its workspace. */
+export const promptsOfSessionMax = 100
+export const promptsOfWorkspaceMax = 200
+/** How long a process that owns the data folder is waited for, and how often it is looked for. */
+export const hostWaitMs = 20_000
+export const hostPollMs = 100
 
 /** Characters of an export in one answer (S-91). */
 export const exportPartChars = 512 * 1024

@@ -19,7 +19,7 @@ export type DocumentState = {
   error: ErrorBody | null
 }
 
-const draftQuietMs = 700
+const savedQuietMs = 700
 /** Documents without unsaved edits are let go past these, the longest unused first. */
 const keptMax = 20
 
@@ -225,7 +225,7 @@ export class FileDocument {
 
   #scheduleDraft(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.keepDraft(), draftQuietMs)
+    this.#timer = setTimeout(() => void this.keepDraft(), savedQuietMs)
   }
 }
 

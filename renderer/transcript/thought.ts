@@ -1,6 +1,6 @@
 import type { ItemOf } from '../../preload/contract/items.ts'
 
-const titleCharsMax = 120
+const headingCharsMax = 120
 
 /** The line that names a thought, and what it says beside that: a title is not said twice. */
 export function thought(
@@ -13,7 +13,7 @@ export function thought(
   if (title != null) return { title, body: line === title ? rest : text }
   if (live) return { title: '', body: text }
   // A long line is a sentence of the thought: it stays where it is, its beginning names it.
-  return line.length <= titleCharsMax
+  return line.length <= headingCharsMax
     ? { title: line, body: rest }
-    : { title: `${line.slice(0, titleCharsMax)}…`, body: text }
+    : { title: `${line.slice(0, headingCharsMax)}…`, body: text }
 }

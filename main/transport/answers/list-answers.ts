@@ -1,5 +1,5 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
-import { listPage, listPageMax } from '../../../preload/contract/limits.ts'
+import { listPage, listPageMax, searchHits } from '../../../preload/contract/limits.ts'
 import { checkPlace } from '../../sessions/message-checks.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
@@ -37,7 +37,7 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
       fork: ({ sessionId, at, side, title }) => services.forks.fork(sessionId, { at, side, title }),
       markRead: ({ sessionId, seq, unread }) =>
         sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
-      search: ({ query, limit }) => storage.search(query, limit ?? 20),
+      search: ({ query, limit }) => storage.search(query, limit ?? searchHits),
       import: (part) => services.imports.add(part),
       export: (part) => services.exports.part(part),
     },
