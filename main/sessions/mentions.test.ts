@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { Mention } from '../../preload/contract/items.ts'
-import { exportSession } from './export.ts'
+import { exportedText, readingOf } from './test-exports.ts'
 import { resolveMentions, type MentionSources } from './mentions.ts'
 import { calls, refusal, says, testScene } from './test-scene.ts'
 
@@ -50,7 +50,7 @@ test('S-113 a file by path and size and another session by title, id and its new
   })
   expect(await bench.storage.item(actor.id, item!.id)).toMatchObject({ mentions: item!.mentions })
   const { header, items, turns } = window.view
-  expect(exportSession({ header, items, turns }, 'md')?.text).toContain(
+  expect((await exportedText(readingOf({ header, items, turns }), 'md')).text).toContain(
     '- mentioned: file notes.md\n- mentioned: session The other one',
   )
   await rm(join(bench.workspace, 'notes.md'))
