@@ -22,6 +22,7 @@ import { MoreEntries } from './more-entries.tsx'
 import { anchorAt, keptPlace } from './place.ts'
 import { definitionOf } from './row-registry.tsx'
 import { RowMenu } from './row-menu.tsx'
+import { movedUp } from './readers-move.ts'
 import { buildRows, groupPage, rowBuilder, type Row } from './rows.ts'
 import { type Anchor, setAnchor, setFold, setOpened, transcriptView } from './view-state.ts'
 
@@ -118,11 +119,11 @@ export function RowList({ sessionId }: { sessionId: string }) {
     const element = scroller.current!
     const { scrollTop: top, scrollHeight: height, clientHeight } = element
     const atEnd = itemsAfter === 0 && height - clientHeight - top <= endPx
-    // Only a move up in content that did not shrink is the reader's; everything else is ours or the browser's.
+    // Only a move up is the reader's; everything else is ours or the browser's.
     if (atEnd) {
       following.current = true
       setSeen(null)
-    } else if (top < last.current.top - 1 && height >= last.current.height) stay()
+    } else if (movedUp(last.current, { top, height })) stay()
     if (!following.current) noteAnchor()
     last.current = { top, height }
   }
