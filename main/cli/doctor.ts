@@ -194,7 +194,8 @@ async function lookAtList({ home }: Installation): Promise<Finding[]> {
     const fix = 'Start Lathe: it is made anew while you work.'
     const findings: Finding[] = []
     const stored = await storage.value('list.version')
-    if (stored !== listVersion)
+    // None where Lathe only ever ran as a command: what those write is of this version.
+    if (stored !== null && stored !== listVersion)
       findings.push(...warn(`The list of sessions has version ${String(stored)}, not ${listVersion}.`, fix))
     const { pending, damaged } = await storage.searchState()
     if (damaged) findings.push(...warn('The search index is damaged.', fix))
