@@ -196,7 +196,7 @@ async function lookAtList({ home }: Installation): Promise<Finding[]> {
     const stored = await storage.value('list.version')
     // None where Lathe only ever ran as a command: what those write is of this version.
     if (stored !== null && stored !== listVersion)
-      findings.push(...warn(`The list of sessions has version ${String(stored)}, not ${listVersion}.`, fix))
+      findings.push(...warn(`The list of sessions has version ${JSON.stringify(stored)}, not ${listVersion}.`, fix))
     const { pending, damaged } = await storage.searchState()
     if (damaged) findings.push(...warn('The search index is damaged.', fix))
     else if (pending > 0) findings.push(...warn(`${pending} entries wait to be indexed for search.`, fix))
