@@ -79,11 +79,12 @@ for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_FSYNC'] as const)
     expect(shown.stdout.match(/^--- You$/gm)).toHaveLength(2)
   })
 
-test('TA-3 T-16 a message that a full disk refuses is not sent, says why, and the same one is sent once there is room', async ({
+test('SA-4 TA-3 T-16 a message that a full disk refuses is not sent, says why, and the same one is sent once there is room', async ({
   open,
 }) => {
   const { fail, heal, options } = disk()
-  const { lab, window } = await open({ ...options, script: [{ emit: [{ text: 'Hello.' }] }] })
+  const desk = await open({ ...options, script: [{ emit: [{ text: 'Hello.' }] }] })
+  const { lab, window } = desk
   await window.newSession()
   await fail({ code: 'SQLITE_FULL' })
   await window.send('Say hello')
@@ -91,6 +92,9 @@ test('TA-3 T-16 a message that a full disk refuses is not sent, says why, and th
   await expect(unsent).toContainText('Say hello')
   await expect(unsent).toContainText('disk')
   expect(lab.asked()).toHaveLength(0)
+  const other = await desk.another()
+  for (const { page } of [window, other])
+    await expect(page.getByRole('list', { name: 'Sessions' })).not.toContainText('Say hello')
   await window.page.screenshot({ path: test.info().outputPath('not-sent.png') })
   await heal()
   await unsent.getByRole('button', { name: 'Try again' }).click()

@@ -102,7 +102,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     text: message.text,
     ...(prompt === undefined ? {} : { prompt }),
     attachments: message.attachments,
-    mentions: message.mentions,
+    ...(message.mentions ? { mentions: message.mentions } : {}),
     ...(message.automation ? { automation: message.automation } : {}),
     status: 'final',
     endedAt: decision.now,

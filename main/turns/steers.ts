@@ -115,7 +115,7 @@ export function takeSteers(decision: Decision): HandedSteer[] {
       text: steer.text,
       ...(prompt === steer.text ? {} : { prompt }),
       attachments: steer.attachments,
-      mentions: steer.mentions,
+      ...(steer.mentions ? { mentions: steer.mentions } : {}),
       steer: true,
       status: 'final',
       endedAt: decision.now,
