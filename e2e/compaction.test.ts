@@ -86,6 +86,7 @@ test('C-5 C-64 CA-26 K-13 a host killed while a summary is written leaves no tra
   const sessionId = await threeTurns(lab)
   const run = lab.start(['run', '--json', '--session', sessionId, '/compact'])
   await run.line((line) => line.includes('compaction.started'))
+  await expect.poll(() => lab.asked().length).toBe(4)
   run.kill('SIGKILL')
   await run.ended
 

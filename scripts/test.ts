@@ -10,6 +10,9 @@ import { root, runStep } from './steps.ts'
 
 type Totals = { passed: number; failed: number; skipped: number }
 
+/** Each half of the tests takes some minutes on an idle machine; this is what a busy one may need. */
+const stepMaxMs = 20 * 60_000
+
 const reports = join(root, 'test-results')
 const unitReport = join(reports, 'unit.json')
 const windowReport = join(reports, 'e2e.json')
@@ -25,6 +28,7 @@ async function unitTests(): Promise<Totals> {
     args: ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${unitReport}`],
     // The build before it left `production` here, with which React has no test functions.
     env: { NODE_ENV: 'test' },
+    limit: stepMaxMs,
   })
   const result = (await report(unitReport)) as {
     numPassedTests: number
@@ -47,6 +51,7 @@ async function endToEndTests(browser: string): Promise<Totals> {
     script: 'node_modules/@playwright/test/cli.js',
     args: ['test', '--reporter=list,json'],
     env: { LATHE_BROWSER: browser, PLAYWRIGHT_JSON_OUTPUT_FILE: windowReport },
+    limit: stepMaxMs,
   })
   const result = (await report(windowReport)) as {
     stats: { expected: number; unexpected: number; flaky: number; skipped: number }
