@@ -120,7 +120,7 @@ test('S-115 the palette finds a command, a file and a session, and gives the foc
 
   await keyboard.press('ControlOrMeta+p')
   await keyboard.type('parse test')
-  await expect(palette.getByRole('option').first()).toContainText('parse.test.js')
+  await expect(palette.getByRole('option', { selected: true })).toContainText('parse.test.js')
   await keyboard.press('Enter')
   await expect(window.inspector.getByRole('tabpanel', { name: 'Files' })).toContainText('parse.test.js')
 
