@@ -6,7 +6,7 @@ const browser = await findBrowser()
 
 const desktop = {
   /** The main flows run on every host. */
-  main: 'window-{turn,changes,sessions}.spec.ts',
+  main: 'window-{turn,changes}.spec.ts',
   shell: 'shell*.spec.ts',
 }
 const electron = await hasElectron()
