@@ -325,8 +325,12 @@ test('X-818 commands are marked, walked through and copied, also after a reload'
   const { window } = await withTerminal(open)
   const { page, terminal } = window
   const dots = terminal.locator('.command-dot')
+  // What is typed before the prompt is back stands in the output of what still runs.
   await run(window, 'seq 1 120')
+  await expect(row(window, /^120$/)).toBeVisible()
+  await expect(row(window, /[$#]\s*$/)).toBeVisible()
   await run(window, 'cat /nonexistent')
+  await expect(terminal.locator('.command-dot.is-failed')).toBeVisible()
   await run(window, 'printf "no line end"')
   await expect(dots.locator('visible=true')).toHaveCount(2)
   await expect(terminal.locator('.command-dot.is-failed')).toHaveAttribute('title', /^Exit 1, /)
