@@ -73,6 +73,7 @@ test('S-62 S-105 C-58 C-71 K-13 room is made between turns, in every window, and
   expect(sent[1]!.text).toContain('Resumable uploads for large files.')
   expect(sent.at(-1)!.text).toBe('Go on, please.')
 
+  await window.settled('completed')
   const mark = window.entry('Context compacted')
   await expect(mark).toContainText('Resumable uploads for large files. Chunks are stored')
   await mark.getByRole('button', { name: /Context compacted/ }).click()

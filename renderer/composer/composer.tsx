@@ -228,8 +228,10 @@ function MessageBox({ sessionId }: { sessionId: string }) {
 
   /** What lies in the workspace is mentioned, all else attached (S-114); with `copies`, all of it. */
   async function drop(files: { file: File; folder: boolean; path: string | null }[], copies: boolean): Promise<void> {
-    const { workspace } = store.getState().view!.header
-    const inside = await pathsInside(workspace, copies ? [] : files.flatMap(({ path }) => path ?? []))
+    // Files can be dropped on a session that is still being opened.
+    const workspace = store.getState().view?.header.workspace
+    const paths = copies ? [] : files.flatMap(({ path }) => path ?? [])
+    const inside = workspace === undefined ? new Map<string, string>() : await pathsInside(workspace, paths)
     for (const { path } of files) {
       const label = path === null ? undefined : inside.get(path)
       if (label !== undefined) composer.mention({ kind: 'file', ref: label, label })

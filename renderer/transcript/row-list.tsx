@@ -133,6 +133,8 @@ export function RowList({ sessionId }: { sessionId: string }) {
   useLayoutEffect(() => {
     const element = scroller.current
     if (!element) return
+    // The reader has moved, and the event that says so is still to come.
+    if (following.current && movedUp(last.current, { top: element.scrollTop, height: element.scrollHeight })) stay()
     if (following.current) {
       if (element.scrollHeight - element.clientHeight - element.scrollTop > 0.5) virtualizer.scrollToEnd()
       if (focusedId === null) controller.trimEnd()
@@ -143,7 +145,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
     if (!place || start === undefined) return
     const top = Math.max(0, start - place.offset)
     if (Math.abs(element.scrollTop - top) > 0.5) virtualizer.scrollToOffset(top)
-  }, [rows, total, placed, virtualizer, controller, focusedId])
+  }, [rows, total, placed, virtualizer, controller, focusedId, stay])
 
   useEffect(() => {
     const keep = () => setAnchor(sessionId, following.current ? null : anchor.current)
