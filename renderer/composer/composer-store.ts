@@ -148,6 +148,8 @@ export function createComposer(
   }
 
   function add(file: Blob, name: string, pasted: string | null): void {
+    // A draft that arrives while the file is on its way does not take its place.
+    touched = true
     const { chips } = store.getState()
     const mediaType = file.type || 'application/octet-stream'
     const refusal = refusalOf(file, chips)
