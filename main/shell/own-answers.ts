@@ -20,23 +20,34 @@ export class UpdateNews {
   async *among(told: AsyncIterable<WorkbenchEvent>): AsyncGenerator<WorkbenchEvent> {
     const ending = new AbortController()
     const sources = [told, this.news.read(ending.signal)].map((source) => source[Symbol.asyncIterator]())
-    const next = sources.map((source, at) => taken(source, at))
+    // At most one of each source. Racing their promises would leave something behind on the quiet one with every event.
+    const arrived: { source: AsyncIterator<WorkbenchEvent>; next: Promise<IteratorResult<WorkbenchEvent>> }[] = []
+    let arrival = Promise.withResolvers<void>()
+    const take = (source: AsyncIterator<WorkbenchEvent>): void => {
+      const next = source.next()
+      const tell = (): void => {
+        arrived.push({ source, next })
+        arrival.resolve()
+      }
+      next.then(tell, tell)
+    }
+    for (const source of sources) take(source)
     try {
       for (;;) {
-        const { at, result } = await Promise.race(next)
-        if (result.done) return
-        next[at] = taken(sources[at]!, at)
-        yield result.value
+        await arrival.promise
+        arrival = Promise.withResolvers()
+        for (const { source, next } of arrived.splice(0)) {
+          const { done, value } = await next
+          if (done) return
+          take(source)
+          yield value
+        }
       }
     } finally {
       ending.abort()
       await sources[0]!.return?.()
     }
   }
-}
-
-async function taken<T>(source: AsyncIterator<T>, at: number): Promise<{ at: number; result: IteratorResult<T> }> {
-  return { at, result: await source.next() }
 }
 
 /** `handlers` with this application's own answers in place of the owner's; `owns()` where the workbench is in this process. */
