@@ -254,8 +254,11 @@ export function useEntries(): readonly Entry[] {
 
 /** Whether leaving now would stop anything. */
 export function useSomethingRuns(): boolean {
-  const inTerminal = useWorkbench(({ terminals }) => terminals.some(({ busy, state }) => busy && state === 'running'))
-  return useEntries().some(({ runningSince, execRunning }) => runningSince !== null || execRunning > 0) || inTerminal
+  return useWorkbench(
+    (all) =>
+      entryList(all).some(({ runningSince, execRunning }) => runningSince !== null || execRunning > 0) ||
+      all.terminals.some(({ busy, state }) => busy && state === 'running'),
+  )
 }
 
 export function useSetting<Key extends keyof Settings>(key: Key): Settings[Key] {
