@@ -37,6 +37,8 @@ const done = z.object({ ok: z.literal(true) })
 const inSession = { sessionId: Id }
 /** Made by the client; the same id again is the same act (S-27). */
 const act = { requestId: RequestId }
+/** What a person says: to be sent, queued, steered with, or kept as a draft. */
+const message = { text: Text, attachments: z.array(Attachment).max(50), mentions: Mentions.optional() }
 /** Made by the client, names one subscription for `streams.ack`. */
 const stream = { stream: Id }
 
@@ -397,9 +399,7 @@ export const contract = {
         z.object({
           ...act,
           ...inSession,
-          text: Text,
-          attachments: z.array(Attachment).max(50),
-          mentions: Mentions.optional(),
+          ...message,
           whenBusy: z.enum(['refuse', 'queue', 'steer']).optional(),
           model: z.string().max(300).optional(),
         }),
@@ -440,9 +440,7 @@ export const contract = {
           itemId: Id,
           edited: z
             .object({
-              text: Text,
-              attachments: z.array(Attachment).max(50),
-              mentions: Mentions.optional(),
+              ...message,
               model: z.string().max(300).optional(),
             })
             .optional(),
@@ -470,9 +468,7 @@ export const contract = {
       .input(
         z.object({
           ...inSession,
-          text: Text,
-          attachments: z.array(Attachment).max(50),
-          mentions: Mentions.optional(),
+          ...message,
           comments: Comments.optional(),
           source: z.string().max(64),
         }),
@@ -504,9 +500,7 @@ export const contract = {
           ...act,
           ...inSession,
           turnId: Id,
-          text: Text,
-          attachments: z.array(Attachment).max(50),
-          mentions: Mentions.optional(),
+          ...message,
         }),
       )
       .output(z.object({ steerId: Id })),
@@ -516,9 +510,7 @@ export const contract = {
           ...act,
           ...inSession,
           steerId: Id,
-          text: Text,
-          attachments: z.array(Attachment).max(50),
-          mentions: Mentions.optional(),
+          ...message,
         }),
       )
       .output(z.object({ done: z.boolean(), why: z.enum(['taken', 'not_running']).optional() })),
@@ -537,9 +529,7 @@ export const contract = {
         z.object({
           ...act,
           ...inSession,
-          text: Text,
-          attachments: z.array(Attachment).max(50),
-          mentions: Mentions.optional(),
+          ...message,
         }),
       )
       .output(FollowUp),
@@ -550,9 +540,7 @@ export const contract = {
           ...inSession,
           id: Id,
           revision: z.number().int(),
-          text: Text,
-          attachments: z.array(Attachment).max(50),
-          mentions: Mentions.optional(),
+          ...message,
         }),
       )
       .output(FollowUp),
