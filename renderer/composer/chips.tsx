@@ -1,9 +1,10 @@
-import { ClipboardPaste, MessageSquareText, TriangleAlert, X } from 'lucide-react'
+import { ClipboardPaste, MessageSquareText, TriangleAlert } from 'lucide-react'
 import type { Comment } from '../../preload/contract/routes.ts'
 import { bytesText } from '../transcript/amounts.ts'
 import { attachmentIcons, attachmentKind } from '../transcript/attachment-chips.tsx'
 import { Shown } from '../transcript/shown.tsx'
 import { classNames } from '../ui/class-names.ts'
+import { RemoveButton } from '../ui/remove-button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import type { Chip } from './attachments.ts'
 import { commentPlace } from './comments.ts'
@@ -61,14 +62,7 @@ export function CommentChips({
                   <Shown text={comment.text} className="min-w-0 truncate text-faint" />
                 </button>
               </Tooltip>
-              <button
-                type="button"
-                aria-label={`Remove the comment on ${place}`}
-                onClick={() => onRemove(comment.id)}
-                className="ring-inside grid h-full w-24 shrink-0 place-items-center text-faint hover:bg-hover hover:text-ink"
-              >
-                <X size={13} strokeWidth={1.75} aria-hidden />
-              </button>
+              <RemoveButton label={`Remove the comment on ${place}`} onClick={() => onRemove(comment.id)} />
             </span>
           </li>
         )
@@ -125,14 +119,7 @@ function ChipView({
       <span className={classNames('figures shrink-0', refused ? 'text-failed' : 'text-faint')}>
         {refused ? state.reason : state.kind === 'sending' ? `${Math.round(state.share * 100)} %` : bytesText(bytes)}
       </span>
-      <button
-        type="button"
-        aria-label={`Remove ${shown}`}
-        onClick={onRemove}
-        className="ring-inside grid h-full w-24 shrink-0 place-items-center text-faint hover:bg-hover hover:text-ink"
-      >
-        <X size={13} strokeWidth={1.75} aria-hidden />
-      </button>
+      <RemoveButton label={`Remove ${shown}`} onClick={onRemove} />
     </span>
   )
 }

@@ -1,6 +1,7 @@
-import { File, Folder, GitCompareArrows, type LucideIcon, MessageSquare, SquareTerminal, X } from 'lucide-react'
+import { File, Folder, GitCompareArrows, type LucideIcon, MessageSquare, SquareTerminal } from 'lucide-react'
 import type { Mention } from '../../preload/contract/items.ts'
 import { classNames } from '../ui/class-names.ts'
+import { RemoveButton } from '../ui/remove-button.tsx'
 import { Shown } from './shown.tsx'
 
 export const mentionIcons: Record<Mention['kind'] | 'folder', LucideIcon> = {
@@ -51,16 +52,7 @@ export function MentionChips({
               <Icon size={13} strokeWidth={1.75} aria-label={kindNames[kind]} className="shrink-0 text-muted" />
               <Shown text={label} className="min-w-0 truncate" />
               {ref === missing && <span className="shrink-0">is not there</span>}
-              {onRemove && (
-                <button
-                  type="button"
-                  aria-label={`Remove the mention of ${label}`}
-                  onClick={() => onRemove(mention)}
-                  className="ring-inside grid h-full w-24 shrink-0 place-items-center text-faint hover:bg-hover hover:text-ink"
-                >
-                  <X size={13} strokeWidth={1.75} aria-hidden />
-                </button>
-              )}
+              {onRemove && <RemoveButton label={`Remove the mention of ${label}`} onClick={() => onRemove(mention)} />}
             </span>
           </li>
         )
