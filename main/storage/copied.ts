@@ -6,7 +6,7 @@ import type { Item } from '../../preload/contract/items.ts'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
 import type { PackedSlice } from './reads.ts'
 import type { openSearchMarks } from './search-index.ts'
-import { keepStatements } from './statements.ts'
+import { keepStatements, type Statements } from './statements.ts'
 import type { SessionCopy } from './storage.ts'
 
 /** Rows copied at once: what SQLite sets aside meanwhile stays in memory. */
@@ -158,13 +158,7 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
 
   function copyTurn(to: string, { from, at }: SessionCopy, row: { id: string; body: string }): void {
     const turn = copiedTurn(JSON.parse(row.body) as Turn, copied, at)
-    sql('INSERT INTO turns (session_id, id, started_at, settled_at, deltas, body) VALUES (?, ?, ?, ?, 0, ?)').run(
-      to,
-      turn.id,
-      turn.startedAt,
-      turn.settledAt,
-      JSON.stringify(turn),
-    )
+    putTurn(sql, to, turn)
     const files = sql<{ body: string }>('SELECT body FROM changes WHERE session_id = ? AND turn_id = ? ORDER BY n').all(
       from,
       row.id,
@@ -180,6 +174,17 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
       )
     }
   }
+}
+
+/** A turn whose deltas stayed with the session it came from. */
+export function putTurn(sql: Statements, to: string, turn: Turn): void {
+  sql('INSERT INTO turns (session_id, id, started_at, settled_at, deltas, body) VALUES (?, ?, ?, ?, 0, ?)').run(
+    to,
+    turn.id,
+    turn.startedAt,
+    turn.settledAt,
+    JSON.stringify(turn),
+  )
 }
 
 const unended: ReadonlySet<string> = new Set(['proposed', 'waiting', 'running', 'open'])

@@ -6,7 +6,7 @@ import { newId } from '../../preload/contract/ids.ts'
 import { Item } from '../../preload/contract/items.ts'
 import { importValueCharsMax } from '../../preload/contract/limits.ts'
 import { Turn } from '../../preload/contract/session.ts'
-import { copiedItem, copiedTurn } from './copied.ts'
+import { copiedItem, copiedTurn, putTurn } from './copied.ts'
 import { type JsonPart, JsonParts } from './json-parts.ts'
 import { packItem } from './packed.ts'
 import type { openSearchMarks } from './search-index.ts'
@@ -29,7 +29,7 @@ export function openImportWrites(db: Database, marks: ReturnType<typeof openSear
       if (index === null) continue
       // Read as it was looked at: what it holds beside is left out.
       if (key === 'items') putItem(to, renewedItem(Item.parse(JSON.parse(text)), renewed, at))
-      else if (key === 'turns') putTurn(to, renewedTurn(Turn.parse(JSON.parse(text)), renewed, at))
+      else if (key === 'turns') putTurn(sql, to, renewedTurn(Turn.parse(JSON.parse(text)), renewed, at))
     }
     marks.addSession(to)
     sql('INSERT OR REPLACE INTO named_values (name, body) VALUES (?, ?)').run(name, JSON.stringify(to))
@@ -52,16 +52,6 @@ export function openImportWrites(db: Database, marks: ReturnType<typeof openSear
       row.createdAt,
       row.endedAt,
       row.body,
-    )
-  }
-
-  function putTurn(to: string, turn: Turn): void {
-    sql('INSERT INTO turns (session_id, id, started_at, settled_at, deltas, body) VALUES (?, ?, ?, ?, 0, ?)').run(
-      to,
-      turn.id,
-      turn.startedAt,
-      turn.settledAt,
-      JSON.stringify(turn),
     )
   }
 }
