@@ -2,7 +2,7 @@
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { checkMutable } from './requests.ts'
-import { emitOutput } from './tool-items.ts'
+import { emitOutput, noOutcome } from './tool-items.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -21,14 +21,7 @@ export function startCommand(decision: Decision, command: Of<'command.started'>)
     args: { command: command.line, working_dir: command.folder },
     state: 'running',
     startedAt: decision.now,
-    durationMs: null,
-    waitedMs: 0,
-    summary: '',
-    output: '',
-    outputStart: 0,
-    view: null,
-    changeIds: [],
-    progress: null,
+    ...noOutcome,
     byPerson: true,
     contextual: false,
   })

@@ -6,6 +6,18 @@ import type { Decision } from './decision.ts'
 import { endWasTold } from './exec-sessions.ts'
 import { closeOpenItem, noteContent } from './streamed-items.ts'
 
+/** What a card says of a call before anything has come of it. */
+export const noOutcome = {
+  durationMs: null,
+  waitedMs: 0,
+  summary: '',
+  output: '',
+  outputStart: 0,
+  view: null,
+  changeIds: [],
+  progress: null,
+}
+
 export function proposeTool(decision: Decision, report: Extract<Report, { type: 'toolProposed' }>): void {
   if (decision.item(report.itemId, 'tool')) return
   noteContent(decision)
@@ -21,14 +33,7 @@ export function proposeTool(decision: Decision, report: Extract<Report, { type: 
     ...(report.argsRef === undefined ? {} : { argsRef: report.argsRef }),
     state: 'proposed',
     startedAt: null,
-    durationMs: null,
-    waitedMs: 0,
-    summary: '',
-    output: '',
-    outputStart: 0,
-    view: null,
-    changeIds: [],
-    progress: null,
+    ...noOutcome,
   })
 }
 
