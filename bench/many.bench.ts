@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { HostClient } from '../e2e/host-client.ts'
 import { Lab } from '../e2e/lab.ts'
-import { storeSession } from '../e2e/long-session.ts'
+import { storeSession, storeWorkspace } from '../e2e/long-session.ts'
 import { openStorage } from '../main/storage/open-storage.ts'
 import { sampleHeader, sampleWrite, turnRow, userItem } from '../main/storage/write-samples.ts'
 import { newId } from '../preload/contract/ids.ts'
@@ -19,15 +19,7 @@ const clients = 3
 await using lab = await Lab.open({ config: { 'titles.auto': false } })
 const { workspace } = lab
 const stored = await openStorage({ home: lab.home })
-await stored.putWorkspace({
-  path: workspace,
-  name: 'lab',
-  state: 'present',
-  branch: null,
-  trusted: true,
-  openedAt: 1,
-  demo: false,
-})
+await storeWorkspace(stored, workspace)
 const step = 500
 for (let from = 0; from < sessions; from += step)
   await Promise.all(

@@ -5,7 +5,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Lab } from '../e2e/lab.ts'
-import { storeSession } from '../e2e/long-session.ts'
+import { storeSession, storeWorkspace } from '../e2e/long-session.ts'
 import { openStorage } from '../main/storage/open-storage.ts'
 import { sampleHeader, sampleWrite } from '../main/storage/write-samples.ts'
 import { fiveTimes, report, type Figure } from './figures.ts'
@@ -22,15 +22,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 await using lab = await Lab.open()
 const storage = await openStorage({ home: lab.home })
-await storage.putWorkspace({
-  path: lab.workspace,
-  name: 'lab',
-  state: 'present',
-  branch: null,
-  trusted: true,
-  openedAt: 1,
-  demo: false,
-})
+await storeWorkspace(storage, lab.workspace)
 const { sessionId: long, items } = await storeSession(storage, {
   workspace: lab.workspace,
   title: 'A long session',

@@ -4,7 +4,7 @@
  */
 import { chromium, type CDPSession, type Page } from 'playwright'
 import { Lab } from '../e2e/lab.ts'
-import { storeSession } from '../e2e/long-session.ts'
+import { storeSession, storeWorkspace } from '../e2e/long-session.ts'
 import { openStorage } from '../main/storage/open-storage.ts'
 import { requireBrowser, sandboxArguments } from '../scripts/browser.ts'
 import { fiveTimes, report } from './figures.ts'
@@ -17,15 +17,7 @@ const flickFrames = 240
 
 await using lab = await Lab.open()
 const storage = await openStorage({ home: lab.home })
-await storage.putWorkspace({
-  path: lab.workspace,
-  name: 'lab',
-  state: 'present',
-  branch: null,
-  trusted: true,
-  openedAt: 1,
-  demo: false,
-})
+await storeWorkspace(storage, lab.workspace)
 await storeSession(storage, { workspace: lab.workspace, title: 'A short session', count: 40, length: 400 })
 await storeSession(storage, { workspace: lab.workspace, title: 'A long session', count, length: 4_000 })
 await storage.close()

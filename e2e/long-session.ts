@@ -1,4 +1,5 @@
 /** Sessions of any length, stored as if they had been talked: for tests and benchmarks of long transcripts. */
+import { basename } from 'node:path'
 import type { Storage } from '../main/storage/storage.ts'
 import { sampleHeader, sampleWrite, textItem, toolItem, turnRow, userItem } from '../main/storage/write-samples.ts'
 import { newId } from '../preload/contract/ids.ts'
@@ -27,6 +28,19 @@ function transcript(count: number, length: number): { items: Item[]; turnIds: st
     return textItem(at + 1, paragraph(at, length), own)
   })
   return { items, turnIds }
+}
+
+/** Makes a folder one of the workspaces, as opening it would. */
+export async function storeWorkspace(storage: Storage, path: string): Promise<void> {
+  await storage.putWorkspace({
+    path,
+    name: basename(path),
+    state: 'present',
+    branch: null,
+    trusted: true,
+    openedAt: 1,
+    demo: false,
+  })
 }
 
 /** Stores a settled session of `count` entries, each of about `length` characters. */

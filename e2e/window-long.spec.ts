@@ -1,7 +1,7 @@
 /** Long sessions: only what is near is drawn and held, and the place of the reader is kept whatever happens around it. */
 import { openStorage } from '../main/storage/open-storage.ts'
 import type { Lab } from './lab.ts'
-import { storeSession } from './long-session.ts'
+import { storeSession, storeWorkspace } from './long-session.ts'
 import { expect, type LatheWindow, test } from './window.ts'
 
 const says = (text: string) => ({ emit: [{ text }] })
@@ -10,15 +10,7 @@ const says = (text: string) => ({ emit: [{ text }] })
 async function withLongSession(lab: Lab, count: number): Promise<string> {
   const storage = await openStorage({ home: lab.home })
   const { workspace } = lab
-  await storage.putWorkspace({
-    path: workspace,
-    name: 'workspace',
-    state: 'present',
-    branch: null,
-    trusted: true,
-    openedAt: 1,
-    demo: false,
-  })
+  await storeWorkspace(storage, workspace)
   await storeSession(storage, { workspace, title: 'A long session', count, length: 300 })
   await storage.close()
   return workspace
