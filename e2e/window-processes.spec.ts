@@ -89,6 +89,8 @@ test('X-428 T-152 K-04 a password is asked of the person and reaches the process
   // The agent's guess was refused before the person answers.
   await expect.poll(() => lab.asked().length).toBe(3)
   await window.question.getByRole('textbox').fill('s3cret-word')
+  // A card takes no key in its first moment, so that what was meant for another field answers nothing.
+  await expect(window.question.getByRole('button', { name: 'Answer' })).toBeEnabled()
   await window.question.getByRole('textbox').press('Enter')
   await expect(window.entry('Answer: In.')).toBeVisible()
   await expect(window.question).toBeHidden()
