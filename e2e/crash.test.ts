@@ -26,7 +26,7 @@ import type { StoredEvent } from '../preload/contract/events.ts'
 import { foldEvent } from '../preload/contract/fold.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { Item } from '../preload/contract/items.ts'
-import type { SubmitReply } from '../preload/contract/routes.ts'
+import type { SubmitReply } from '../preload/contract/session-routes.ts'
 import type { SessionView, Turn } from '../preload/contract/session.ts'
 import {
   answerOf,

@@ -6,7 +6,7 @@ import { inPlaceOf, subjectOf, type WorkbenchEvent } from '../preload/contract/e
 import { newId } from '../preload/contract/ids.ts'
 import type { Rule } from '../preload/contract/items.ts'
 import { settleMs } from '../preload/contract/limits.ts'
-import type { HostInfo } from '../preload/contract/routes.ts'
+import type { HostInfo } from '../preload/contract/workbench-routes.ts'
 import { commandEffects } from './approvals/shell-command.ts'
 import { createEnvironment } from './exec/environment.ts'
 import { ExecSessions } from './exec/exec-sessions.ts'

@@ -1,6 +1,6 @@
 /** What fills the model's context, section by section (C-10): the same projection a turn would be sent. */
 import type { Item } from '../../preload/contract/items.ts'
-import type { ContextReport } from '../../preload/contract/routes.ts'
+import type { ContextReport } from '../../preload/contract/session-routes.ts'
 import type { ContextFigures, Turn } from '../../preload/contract/session.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import type { Tool } from '../tools/tool.ts'

@@ -3,7 +3,7 @@
  * waits on it end by its end, its output or the clock, and a window may look at its screen.
  */
 import { setImmediate as loopTurn, setTimeout as delay } from 'node:timers/promises'
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import type { ExecEnd } from '../../preload/contract/session.ts'
 import type { OutputCapture } from './capture.ts'
 import { LiveOutput } from './live-output.ts'

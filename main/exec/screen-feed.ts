@@ -2,7 +2,7 @@
  * A screen in the host and the windows that look at it (X-805, X-806): each gets a snapshot and the output from there, and
  * one that is too slow gets a snapshot again. A terminal has one, and so has an exec session.
  */
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import { type ScreenOptions, TerminalScreen } from './terminal-screen.ts'
 
 export type ScreenFeedOptions = Omit<ScreenOptions, 'waiting'> & {

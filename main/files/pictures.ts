@@ -1,7 +1,7 @@
 /** Pictures as the window shows them: told by their content, bounded, given as they are (F-904, F-1303). */
 import { LatheError } from '../../preload/contract/errors.ts'
 import { shownPictureBytesMax } from '../../preload/contract/limits.ts'
-import type { Picture } from '../../preload/contract/routes.ts'
+import type { Picture } from '../../preload/contract/file-routes.ts'
 import { pixelSize, typeOfContent } from './content-type.ts'
 import { isBinary } from './text.ts'
 

@@ -3,7 +3,7 @@
  * what a refusal leaves. What would start stays where it is stored until its admission is durable (T-26, T-28).
  */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { AutomaticRequest } from '../turns/automatic.ts'
 import type { SessionActor } from './actor.ts'
 import { SessionClock } from './session-clock.ts'

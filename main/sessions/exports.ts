@@ -4,7 +4,7 @@
  */
 import { LatheError } from '../../preload/contract/errors.ts'
 import { exportPartChars } from '../../preload/contract/limits.ts'
-import type { ExportPart } from '../../preload/contract/routes.ts'
+import type { ExportPart } from '../../preload/contract/session-list-routes.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type ExportFormat, exportSession } from './export.ts'
 import type { Sessions } from './sessions.ts'

@@ -11,7 +11,7 @@ import type { Storage } from '../storage/storage.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import type { Registry } from '../tools/registry.ts'
 import type { Item } from '../../preload/contract/items.ts'
-import type { ContextReport } from '../../preload/contract/routes.ts'
+import type { ContextReport } from '../../preload/contract/session-routes.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 

@@ -1,7 +1,7 @@
 /** Commands that answer without a turn (S-107, S-108), the same for a window and for `lathe run`. */
 import { errorBody } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
-import type { ContextReport } from '../../preload/contract/routes.ts'
+import type { ContextReport } from '../../preload/contract/session-routes.ts'
 import { ApprovalMode, type SessionView, type Usage } from '../../preload/contract/session.ts'
 import type { ProviderState } from '../models/models.ts'
 import type { Storage } from '../storage/storage.ts'

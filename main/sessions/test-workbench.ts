@@ -6,7 +6,7 @@ import type { SessionEvent, StoredEvent } from '../../preload/contract/events.ts
 import { foldEvent } from '../../preload/contract/fold.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
 import { Images } from '../files/images.ts'

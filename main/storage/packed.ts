@@ -5,7 +5,7 @@
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { Draft } from '../../preload/contract/routes.ts'
+import type { Draft } from '../../preload/contract/session-routes.ts'
 import type { PackedRewind } from './rewound.ts'
 import { isSearchable } from './search-kinds.ts'
 import type { SessionCopy, SessionImport, SessionWrite } from './storage.ts'

@@ -1,7 +1,7 @@
 /** What the worker reads. Bodies are answered as the JSON texts they are stored as; the main side parses them. */
 import type { Database } from 'better-sqlite3'
 import type { Item } from '../../preload/contract/items.ts'
-import type { SearchHit } from '../../preload/contract/routes.ts'
+import type { SearchHit } from '../../preload/contract/session-list-routes.ts'
 import {
   itemTextBytesMax,
   sliceItems,

@@ -2,7 +2,7 @@
 import { hitsPerSessionMax } from '../../preload/contract/limits.ts'
 import type { Database } from 'better-sqlite3'
 import type { Item } from '../../preload/contract/items.ts'
-import type { SearchHit } from '../../preload/contract/routes.ts'
+import type { SearchHit } from '../../preload/contract/session-list-routes.ts'
 import { searchTables } from './migrations/0002-search.ts'
 import { isSearchable, searchKinds, searchWeights } from './search-kinds.ts'
 import type { SearchKind } from './search-kinds.ts'

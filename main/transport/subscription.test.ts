@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { SessionEvent, WorkbenchEvent } from '../../preload/contract/events.ts'
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import { slowSessionReader, slowTerminalReader, slowWatcher, subscribe, type StreamLimits } from './subscription.ts'
 
 const limits: StreamLimits = { windowFrames: 4, windowBytes: 1_000_000, queueFrames: 8, queueBytes: 1_000_000 }

@@ -4,7 +4,7 @@
  */
 import { inPlaceOf, subjectOf, type SessionEvent, type WorkbenchEvent } from '../../preload/contract/events.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 
 export type StreamLimits = {
   /** Frames and bytes sent and not yet acknowledged. */

@@ -1,6 +1,6 @@
 /** How a turn begins (turns.md 2): one decision that makes the person's words, the turn and its control state visible. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import { backgroundTurnMs } from '../../preload/contract/limits.ts'
 import type { FollowUp } from '../../preload/contract/session.ts'
 import { bindKeys, checkNotHeld, countWoken, deliveredReply, isBackground, isPersonal } from './automatic.ts'

@@ -5,7 +5,7 @@
 import { LatheError } from '../../preload/contract/errors.ts'
 import { completionKeysMax, wakeGatherMs, wokenTurnsMax } from '../../preload/contract/limits.ts'
 import type { Automation } from '../../preload/contract/items.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { FollowUp, SessionHeader, TurnSource } from '../../preload/contract/session.ts'
 import type { ExecNotice } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'

@@ -3,7 +3,7 @@
  * A refusal throws a LatheError and leaves the state as it was.
  */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { ReportAnswer } from '../agent/reports.ts'
 import { admit, submit } from './admission.ts'
 import { answerApproval, expireApproval, rejudge } from './approvals.ts'

@@ -1,7 +1,7 @@
 /** Recovery at start (turns.md 19): settles what a crash left open. It asks no model, runs no tool, starts nothing. */
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { Recovery } from '../../preload/contract/session.ts'
 import { admit } from './admission.ts'

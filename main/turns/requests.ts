@@ -2,7 +2,7 @@
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Attachment } from '../../preload/contract/items.ts'
 import { messageBytesMax, repliesKeptMax, waitingBytesMax } from '../../preload/contract/limits.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { Decision } from './decision.ts'
 import type { SessionState } from './state.ts'
 

@@ -4,7 +4,7 @@
  */
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { ItemOf } from '../../preload/contract/items.ts'
-import type { SubmitReply } from '../../preload/contract/routes.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { ContextFigures, ItemSlice, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Point, Restoring } from '../storage/storage.ts'
 import { admit } from './admission.ts'

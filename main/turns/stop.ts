@@ -1,6 +1,6 @@
 /** Stop (turns.md 11): one synchronous step that aborts, withdraws and holds; draining and the settle follow. */
 import { drainMs, drainYieldingMs } from '../../preload/contract/limits.ts'
-import type { StopReply } from '../../preload/contract/routes.ts'
+import type { StopReply } from '../../preload/contract/session-routes.ts'
 import { withdrawApprovals } from './approvals.ts'
 import { newHold } from './automatic.ts'
 import type { Decision } from './decision.ts'

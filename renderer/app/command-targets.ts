@@ -1,4 +1,4 @@
-import type { Comment } from '../../preload/contract/routes.ts'
+import type { Comment } from '../../preload/contract/change-routes.ts'
 
 /** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
 interface CommandTargets {

@@ -1,6 +1,6 @@
 /** The first page, and the page without a session: open a folder, connect a model, try the demo (S-174). No modal wall. */
 import { ArrowRight, Check, FolderOpen, Play, Sparkles } from 'lucide-react'
-import type { ProviderEntry } from '../../preload/contract/routes.ts'
+import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { IndicatorMark, IndicatorText } from '../sessions/session-indicator.tsx'
 import { newSession, openDemo, openFolder, openWorkspace } from '../sessions/session-actions.ts'

@@ -1,7 +1,7 @@
 /** Diffs of changes, asked for when they are to be seen, a few at a time, and kept while their contents stay the same. */
 import { useEffect, useSyncExternalStore } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { ChangeDiff } from '../../preload/contract/routes.ts'
+import type { ChangeDiff } from '../../preload/contract/change-routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { client, failure } from '../state/link.ts'
 

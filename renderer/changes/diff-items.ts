@@ -1,6 +1,6 @@
 /** Loaded diffs as items of the diff view, each made once for the same content. */
 import { type CodeViewDiffItem, type FileDiffMetadata, processFile } from '@pierre/diffs'
-import type { ChangeDiff, Comment } from '../../preload/contract/routes.ts'
+import type { ChangeDiff, Comment } from '../../preload/contract/change-routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { changeBlocks } from './change-blocks.ts'
 import type { LoadedDiff } from './change-diffs.ts'

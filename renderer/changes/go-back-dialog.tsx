@@ -1,7 +1,7 @@
 /** Going back to before a message, with the files its turns changed or without them (S-79, S-80, S-83). */
 import { useEffect, useState } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { UndoPlan } from '../../preload/contract/routes.ts'
+import type { UndoPlan } from '../../preload/contract/change-routes.ts'
 import { composerOf } from '../composer/composer-store.ts'
 import { failure } from '../state/link.ts'
 import { useSessionController } from '../state/session-store.ts'

@@ -2,7 +2,7 @@
 import { MessageSquareText, Pencil, X } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
 import { commentCharsMax } from '../../preload/contract/limits.ts'
-import type { Comment } from '../../preload/contract/routes.ts'
+import type { Comment } from '../../preload/contract/change-routes.ts'
 import { focusOnMount } from '../app/focus-on-mount.ts'
 import { linesText } from '../composer/comments.ts'
 import { Shown } from '../transcript/shown.tsx'

@@ -1,6 +1,6 @@
 /** A picture before and after: beside each other, or one over the other with a divider that moves (F-904). */
 import { type PointerEvent, useRef, useState } from 'react'
-import type { Picture } from '../../preload/contract/routes.ts'
+import type { Picture } from '../../preload/contract/file-routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { client } from '../state/link.ts'
 import { bytesText } from '../transcript/amounts.ts'

@@ -1,7 +1,7 @@
 /** What the person decides on changes: keep, undo, bring forward (F-907, F-908, section 10). */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { UndoPlan } from '../../preload/contract/routes.ts'
+import type { UndoPlan } from '../../preload/contract/change-routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { attempt } from '../app/attempt.ts'
 import { client, failure } from '../state/link.ts'

@@ -1,7 +1,7 @@
 /** What an undo or redo of a turn would do to each file, before it does it (K-12, F-1008). */
 import { useEffect, useState } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { UndoPlan } from '../../preload/contract/routes.ts'
+import type { UndoPlan } from '../../preload/contract/change-routes.ts'
 import type { Turn } from '../../preload/contract/session.ts'
 import { failure } from '../state/link.ts'
 import { useView } from '../state/session-store.ts'

@@ -1,5 +1,5 @@
 /** What an undo, or redo, would do to each file, and what the person decides on those that changed since (F-1008). */
-import type { UndoPlan } from '../../preload/contract/routes.ts'
+import type { UndoPlan } from '../../preload/contract/change-routes.ts'
 import { Checkbox } from '../ui/checkbox.tsx'
 import { PathText } from './change-header.tsx'
 

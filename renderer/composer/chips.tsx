@@ -1,5 +1,5 @@
 import { ClipboardPaste, MessageSquareText, TriangleAlert } from 'lucide-react'
-import type { Comment } from '../../preload/contract/routes.ts'
+import type { Comment } from '../../preload/contract/change-routes.ts'
 import { bytesText } from '../transcript/amounts.ts'
 import { attachmentIcons, attachmentKind } from '../transcript/attachment-chips.tsx'
 import { Shown } from '../transcript/shown.tsx'

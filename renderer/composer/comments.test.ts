@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Comment } from '../../preload/contract/routes.ts'
+import type { Comment } from '../../preload/contract/change-routes.ts'
 import { withComments } from './comments.ts'
 
 const comment = (more: Partial<Comment>): Comment => ({

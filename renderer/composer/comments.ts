@@ -1,5 +1,5 @@
 /** Comments on changes as they go to the agent: file, lines, what stands there, what is said of it (F-912). Pure. */
-import type { Comment } from '../../preload/contract/routes.ts'
+import type { Comment } from '../../preload/contract/change-routes.ts'
 
 /** `12`, or `12-14`. */
 export function linesText({ from, to }: Pick<Comment, 'from' | 'to'>): string {

@@ -1,7 +1,7 @@
 /** What stands below the text: model, effort, approval mode, workspace, context. Each a named control (S-105). */
 import { Check, ChevronDown, Folder, Gauge, Search, ShieldCheck, Sparkles } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
-import type { ProviderEntry } from '../../preload/contract/routes.ts'
+import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { approvalModes } from '../app/approval-modes.ts'
 import { attempt } from '../app/attempt.ts'

@@ -1,6 +1,6 @@
 /** The inspector's "Context": how full the model's window is, of what, and what turns have cost. */
 import { Combine, Gauge, RefreshCw } from 'lucide-react'
-import type { ContextReport } from '../../preload/contract/routes.ts'
+import type { ContextReport } from '../../preload/contract/session-routes.ts'
 import type { Turn, Usage } from '../../preload/contract/session.ts'
 import { client } from '../state/link.ts'
 import { useView } from '../state/session-store.ts'

@@ -6,7 +6,7 @@
 import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { FileBody } from '../../preload/contract/routes.ts'
+import type { FileBody } from '../../preload/contract/file-routes.ts'
 import { client, failure } from '../state/link.ts'
 import { monaco } from './monaco.ts'
 import { noteUnsaved } from './unsaved.ts'

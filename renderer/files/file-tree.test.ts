@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TreeNode } from '../../preload/contract/routes.ts'
+import type { TreeNode } from '../../preload/contract/file-routes.ts'
 import { type Folder, foldersAbove, inWorkspace, sortNodes, treeRows } from './file-tree.ts'
 
 const node = (path: string, kind: TreeNode['kind'] = 'file'): TreeNode => ({

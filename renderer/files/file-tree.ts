@@ -1,6 +1,6 @@
 /** The tree of a workspace's files as rows: folders are read when they are opened. Pure but for the reading. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { TreeNode } from '../../preload/contract/routes.ts'
+import type { TreeNode } from '../../preload/contract/file-routes.ts'
 
 export type Folder = { state: 'failed'; error: ErrorBody } | { state: 'ready'; nodes: readonly TreeNode[] }
 

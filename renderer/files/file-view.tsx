@@ -1,7 +1,7 @@
 /** One file: text to edit and save, larger text to read from its beginning, pictures; anything else says what it is. */
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { shownPictureBytesMax } from '../../preload/contract/limits.ts'
-import type { FileBody } from '../../preload/contract/routes.ts'
+import type { FileBody } from '../../preload/contract/file-routes.ts'
 import { client } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import type { ShownFile } from '../state/window-store.ts'

@@ -1,7 +1,7 @@
 /** Connecting models: what is configured and how it stands, servers found on this machine, a form for another provider. */
 import { Cable, KeyRound, Plus, RefreshCw, Trash2 } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import type { ProviderEntry } from '../../preload/contract/routes.ts'
+import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import { attempt } from '../app/attempt.ts'
 import { act, client, failure } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'

@@ -1,4 +1,4 @@
-import type { ModelEntry, ProviderEntry } from '../../preload/contract/routes.ts'
+import type { ModelEntry, ProviderEntry } from '../../preload/contract/model-routes.ts'
 
 /** A model's name as stored and sent: `provider/model`. */
 export function modelName(provider: string, model: string): string {

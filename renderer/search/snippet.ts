@@ -1,5 +1,5 @@
 /** What a search hit shows of its message: the words as they read, without the marks of Markdown. Pure. */
-import type { SearchHit } from '../../preload/contract/routes.ts'
+import type { SearchHit } from '../../preload/contract/session-list-routes.ts'
 
 type Range = [number, number]
 

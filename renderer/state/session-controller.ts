@@ -3,7 +3,7 @@ import type { StoreApi } from 'zustand/vanilla'
 import { newId } from '../../preload/contract/ids.ts'
 import { heldItemsMax, sliceItems } from '../../preload/contract/limits.ts'
 import type { ApprovalDecision, Attachment, Item, ItemOf, Mention } from '../../preload/contract/items.ts'
-import type { StopReply, SubmitReply } from '../../preload/contract/routes.ts'
+import type { StopReply, SubmitReply } from '../../preload/contract/session-routes.ts'
 import type {
   ApprovalMode,
   FollowUp,

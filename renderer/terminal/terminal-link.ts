@@ -1,6 +1,6 @@
 /** One terminal's way to the host: keys in order, output with credit, the size joined over 50 ms. */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import { act, client, failure, link } from '../state/link.ts'
 import { pieces } from './paste.ts'
 

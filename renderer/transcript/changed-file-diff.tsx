@@ -1,7 +1,7 @@
 import { ArrowUpRight } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
-import type { ChangeDiff } from '../../preload/contract/routes.ts'
+import type { ChangeDiff } from '../../preload/contract/change-routes.ts'
 import { failure, link } from '../state/link.ts'
 import { showInspector } from '../state/window-store.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,6 +1,6 @@
 /** Answers about what turns did to files: diffs, keeping and undoing hunks, undo and redo of turns. */
 import { LatheError } from '../../../preload/contract/errors.ts'
-import type { ChangeDiff, UndoPlan } from '../../../preload/contract/routes.ts'
+import type { ChangeDiff, UndoPlan } from '../../../preload/contract/change-routes.ts'
 import type { ChangedFile, SessionView } from '../../../preload/contract/session.ts'
 import { linkMode, type FileChange } from '../../files/change.ts'
 import { rejectChange, reviewHunks } from '../../files/changes.ts'

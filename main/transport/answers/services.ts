@@ -1,6 +1,7 @@
 /** The services a workbench's answers speak to; built and owned by workbench.ts. */
 import type { WorkbenchEvent } from '../../../preload/contract/events.ts'
-import type { ContextReport, HostInfo } from '../../../preload/contract/routes.ts'
+import type { ContextReport } from '../../../preload/contract/session-routes.ts'
+import type { HostInfo } from '../../../preload/contract/workbench-routes.ts'
 import type { Rule } from '../../../preload/contract/items.ts'
 import type { Settings } from '../../../preload/contract/settings.ts'
 import type { Environment } from '../../exec/environment.ts'

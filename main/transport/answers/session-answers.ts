@@ -1,7 +1,7 @@
 /** Answers of the routes about one session: open, stream, submit, steer, queue, decide, recover. */
 import { LatheError } from '../../../preload/contract/errors.ts'
 import type { Mention } from '../../../preload/contract/items.ts'
-import type { Draft } from '../../../preload/contract/routes.ts'
+import type { Draft } from '../../../preload/contract/session-routes.ts'
 import { sliceItems } from '../../../preload/contract/limits.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'

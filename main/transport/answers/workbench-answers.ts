@@ -2,7 +2,7 @@
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { attachmentBytesMax } from '../../../preload/contract/limits.ts'
 import type { Attachment, Item } from '../../../preload/contract/items.ts'
-import type { ProviderEntry } from '../../../preload/contract/routes.ts'
+import type { ProviderEntry } from '../../../preload/contract/model-routes.ts'
 import { noUpdate } from '../../../preload/contract/update.ts'
 import type { ProviderState } from '../../models/models.ts'
 import type { Handlers } from '../handlers.ts'
