@@ -50,7 +50,7 @@ async function attach(name: string, bytes: Uint8Array | string): Promise<Attachm
 async function send(text: string, attachments: Attachment[], ...script: Step[]): Promise<string> {
   server.enqueue(...script)
   const submission = { requestId: newId(), text, attachments, attendance: 'attended' as const }
-  const reply = await bench.sessions.submit(sessionId, submission)
+  const reply = await bench.sessions.turns.submit(sessionId, submission)
   if (reply.accepted !== 'started') throw new Error(reply.accepted)
   await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
   return reply.turnId
@@ -110,7 +110,7 @@ test('F-1204 steered, queued and retried messages keep their attachments', async
   ]
   server.enqueue({ emit: [{ text: 'x' }, { hang: true }] }, says('Steered.'), says('Queued.'))
   const submission = { requestId: newId(), text: 'Go', attachments: [first], attendance: 'attended' as const }
-  const reply = await bench.sessions.submit(sessionId, submission)
+  const reply = await bench.sessions.turns.submit(sessionId, submission)
   if (reply.accepted !== 'started') throw new Error(reply.accepted)
   const { turnId } = reply
   await expect.poll(() => server.asked().length, { timeout: 20_000 }).toBe(1)

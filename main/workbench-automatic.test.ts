@@ -74,7 +74,7 @@ async function until(sessionId: string, test: (view: SessionView) => unknown): P
 async function started(mode: ApprovalMode, ...script: Step[]): Promise<string> {
   const { id } = bench.sessions.create({ workspace, approvalMode: mode })
   server.enqueue(...script)
-  await bench.sessions.submit(id, { requestId: newId(), text: 'Do it', attachments: [], attendance: 'attended' })
+  await bench.sessions.turns.submit(id, { requestId: newId(), text: 'Do it', attachments: [], attendance: 'attended' })
   return id
 }
 
@@ -106,7 +106,8 @@ test('Z-18 Z-88 XA-41 a server of this computer asks in every mode, is remembere
     rules: [{ host: new URL(url).host }],
   })
   const { id: approvalId, request } = asking.approvals.head!
-  await bench.sessions.answerApproval(id, {
+  await bench.sessions.command(id, {
+    type: 'approval.answer',
     approvalId,
     argsHash: request.argsHash,
     decision: 'session',
@@ -117,7 +118,7 @@ test('Z-18 Z-88 XA-41 a server of this computer asks in every mode, is remembere
   expect(sent).toContain('# Hello')
   expect(sent).not.toContain('steal')
   server.enqueue({ emit: [call('web_fetch', { url })] }, says('Read again.'))
-  await bench.sessions.submit(id, { requestId: newId(), text: 'Again', attachments: [], attendance: 'attended' })
+  await bench.sessions.turns.submit(id, { requestId: newId(), text: 'Again', attachments: [], attendance: 'attended' })
   const again = await until(id, (view) => view.turns.length === 2 && ended(view))
   expect(tools(again).map((item) => item.state)).toEqual(['ok', 'ok'])
 })

@@ -57,7 +57,7 @@ const read = (path: string): Promise<string> => readFile(join(workspace, path), 
 
 async function turn(...script: Step[]): Promise<string> {
   server.enqueue(...script)
-  const reply = await bench.sessions.submit(sessionId, {
+  const reply = await bench.sessions.turns.submit(sessionId, {
     requestId: newId(),
     text: 'Do it',
     attachments: [],
@@ -222,7 +222,12 @@ describe('undo', () => {
     const turnId = await threeHunks()
     server.enqueue({ emit: [{ text: 'x' }, { hang: true }] })
     const other = bench.sessions.create({ workspace, approvalMode: 'all' })
-    await bench.sessions.submit(other.id, { requestId: newId(), text: 'Wait', attachments: [], attendance: 'attended' })
+    await bench.sessions.turns.submit(other.id, {
+      requestId: newId(),
+      text: 'Wait',
+      attachments: [],
+      attendance: 'attended',
+    })
     expect(
       await codeOf(bench.handlers.undo.apply({ ...act(), turnId, andLater: false, redo: false, force: [] }, who)),
     ).toBe('workspace.busy')
@@ -318,7 +323,7 @@ describe('changes by commands', () => {
 
   test('F-902 X-708 what a stopped command had changed is the turn\u2019s too', async () => {
     server.enqueue({ emit: [call('shell', { command: 'echo late > late.txt; sleep 60' })] })
-    const reply = await bench.sessions.submit(sessionId, {
+    const reply = await bench.sessions.turns.submit(sessionId, {
       requestId: newId(),
       text: 'Go',
       attachments: [],
@@ -366,7 +371,7 @@ test('F-307 F-1209 F-310 a picture that was read reaches the model, now and in l
   )
   expect(attachment).toMatchObject({ name: 'long.txt', mediaType: 'text/plain' })
   server.enqueue({ emit: [call('read_file', { path: `attachment:${attachment!.hash}`, limit: 1 })] }, says('A line.'))
-  const reply = await bench.sessions.submit(sessionId, {
+  const reply = await bench.sessions.turns.submit(sessionId, {
     requestId: newId(),
     text: 'Read',
     attachments: [attachment!, attachment!],

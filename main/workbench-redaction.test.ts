@@ -30,7 +30,7 @@ test('Z-100 Z-101 a key that was entered a moment ago is taken out of what a com
     await bench.handlers.models.setKey({ requestId: newId(), provider: 'far', key: 'entered-just-now' }, who)
     const { id } = bench.sessions.create({ workspace, approvalMode: 'all' })
     const submission = { requestId: newId(), text: 'Read it', attachments: [], attendance: 'attended' as const }
-    const reply = await bench.sessions.submit(id, submission)
+    const reply = await bench.sessions.turns.submit(id, submission)
     if (reply.accepted !== 'started') throw new Error(reply.accepted)
     await bench.sessions.settled(await bench.sessions.actor(id), reply.turnId, AbortSignal.timeout(15_000))
     const request = JSON.stringify(server.asked().at(-1)?.body)

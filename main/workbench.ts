@@ -1,14 +1,12 @@
 /** Builds the services of a data folder in order and disposes them in reverse; no logic of its own. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { LatheError } from '../preload/contract/errors.ts'
 import { inPlaceOf, subjectOf, type WorkbenchEvent } from '../preload/contract/events.ts'
 import { newId } from '../preload/contract/ids.ts'
-import type { Rule } from '../preload/contract/items.ts'
 import { settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/workbench-routes.ts'
 import { commandEffects } from './approvals/shell-command.ts'
-import { createEnvironment } from './exec/environment.ts'
+import { createEnvironment, programEnvironment } from './exec/environment.ts'
 import { ExecSessions } from './exec/exec-sessions.ts'
 import { endAllProcesses } from './exec/process.ts'
 import { findShell } from './exec/shell.ts'
@@ -17,7 +15,7 @@ import { createTerminals } from './exec/terminals.ts'
 import { Differ } from './files/diff.ts'
 import type { FileChange } from './files/change.ts'
 import { checkpointFolder } from './files/checkpoint-stores.ts'
-import { CommitGate, settleOpenIntents } from './files/gate.ts'
+import { CommitGate } from './files/gate.ts'
 import { Images } from './files/images.ts'
 import { Paths } from './files/paths.ts'
 import { FileStates } from './files/read-state.ts'
@@ -36,8 +34,10 @@ import { NetworkPolicy } from './platform/network-policy.ts'
 import { networkSettings } from './platform/network-settings.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
-import { changedFile, recordFound, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { settleAfterCrash } from './sessions/after-crash.ts'
+import { changedFile, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
+import { DefaultModel } from './sessions/default-model.ts'
 import { Forks } from './sessions/forks.ts'
 import { Exports } from './sessions/exports.ts'
 import { Imports } from './sessions/imports.ts'
@@ -47,6 +47,7 @@ import { holdsBody, isSent, reportContext, type ModelContextPorts } from './sess
 import { notificationEvent } from './sessions/notifications.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
 import { Rewinds } from './sessions/rewinds.ts'
+import { RulesStore } from './sessions/rules-store.ts'
 import { Sessions } from './sessions/sessions.ts'
 import { SideCommands } from './sessions/side-commands.ts'
 import { SettingsStore } from './sessions/settings-store.ts'
@@ -67,6 +68,7 @@ import type { Desktop, Services } from './transport/answers/services.ts'
 import { sessionAnswers } from './transport/answers/session-answers.ts'
 import { workbenchAnswers } from './transport/answers/workbench-answers.ts'
 import type { Handlers } from './transport/handlers.ts'
+import { HostState } from './transport/host-state.ts'
 
 export type WorkbenchOptions = {
   /** The data folder; the caller owns it (`acquireHome`). */
@@ -105,10 +107,15 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   ])
   const secrets = createSecrets({ home, keychain: options.keychain, changed: () => redactions.refresh() })
   const settings = new SettingsStore(storage)
-  let rules: Rule[] = []
-  await Promise.all([settings.load(), storage.rules().then((stored) => (rules = stored))])
-
   const events = new Broadcast<WorkbenchEvent>(subjectOf, inPlaceOf)
+  const rules = new RulesStore(storage, (changed) => events.send({ type: 'rules.changed', rules: changed }))
+  await Promise.all([settings.load(), rules.load()])
+  const host = new HostState({
+    fixed: { kind, version, dataFolder: home, capabilities: capabilitiesOf(options) },
+    storage,
+    config,
+    send: (event) => events.send(event),
+  })
   let providers = readProvidersConfig(config.content)
   const redactions = new CurrentRedaction({
     env: process.env,
@@ -121,29 +128,24 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     providers = readProvidersConfig(config.content)
     void redactions.refresh()
     events.send({ type: 'models.changed' })
-    events.send({ type: 'settings.changed', settings: shownSettings() })
-    events.send(hostChanged())
+    events.send({ type: 'settings.changed', settings: defaultModel.shownSettings() })
+    host.tell()
   })
-  /** As windows show them: where no default model is set in Lathe, that of the configuration file answers. */
-  const shownSettings = () => ({ ...settings.get(), model: settings.get().model ?? providers.model })
   const models = createModels({
     config: () => providers,
     secret: (provider) => secrets.get(`provider.${provider}`),
     log: (entry) => log.warn('A model request failed', entry),
   })
-  const chooseModel = (name: string | null) => {
-    try {
-      return models.choose(name ?? settings.get().model).model
-    } catch (error) {
-      const { problem } = config
-      if (!problem) throw error
-      // What is missing may stand in the file that could not be read.
-      throw new LatheError('config.invalid', `${problem.file}, line ${problem.line}: ${problem.message}`, {
-        hint: 'Mend the file, then send the message again.',
-        cause: error,
-      })
-    }
-  }
+  const defaultModel = new DefaultModel({
+    settings: () => settings.get(),
+    providers: () => providers,
+    models,
+    config,
+    storage,
+  })
+  const chooseModel = (name: string | null) => defaultModel.choose(name)
+  const logAt = (level: 'warn' | 'error', message: string, fields: Record<string, unknown>) =>
+    log[level](message, fields)
 
   const environment = createEnvironment({
     host: process.env,
@@ -169,8 +171,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     intents,
     wrote: (real, after) => watched.noteWritten(real, after),
   })
-  const differ = new Differ(workers, programEnvironment())
-  const program = new SearchProgram({ paths, env: programEnvironment() })
+  const differ = new Differ(workers, programEnvironment(process.env))
+  const program = new SearchProgram({ paths, env: programEnvironment(process.env) })
   const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: checkpointFolder(home) })
   const watching = new Watching({
     changed: (workspace, paths) => events.send({ type: 'files.changed', workspace, paths }),
@@ -236,7 +238,6 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     network,
   })
-  let slowSaving = false
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
   const modelContext: ModelContextPorts = {
     storage,
@@ -252,7 +253,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     chooseModel,
     redaction: () => redactions.get(),
     now,
-    log: (level, message, fields) => log[level](message, fields),
+    log: logAt,
   })
 
   const sessions: Sessions = new Sessions({
@@ -265,13 +266,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     storage: {
       ...storage,
-      commit: toldWhenSlow(storage.commit, (slow) => {
-        slowSaving = slow
-        events.send(hostChanged())
-      }),
+      commit: toldWhenSlow(storage.commit, (slow) => host.savingSlowly(slow)),
     },
     settings: () => settings.get(),
-    rules: () => rules,
+    rules: () => rules.get(),
     chooseModel,
     startTurn: (actor) => {
       if (!actor.handle) return
@@ -307,35 +305,31 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ),
     changesRecorded: (ids) =>
       void intents.recorded(ids).catch((error: unknown) => log.warn('An intent stays open', { error: String(error) })),
-    rulesChanged: () => {
-      void storage.rules().then(
-        (stored) => {
-          rules = stored
-          events.send({ type: 'rules.changed', rules })
-        },
-        (error: unknown) => log.warn('Rules could not be read again', { error: String(error) }),
-      )
-    },
+    rulesChanged: () =>
+      void rules
+        .reload()
+        .catch((error: unknown) => log.warn('Rules could not be read again', { error: String(error) })),
     notify: (actor, effect) => {
       const event = notificationEvent(actor.published.header, effect)
       if (event) events.send(event)
     },
     connected: () => events.isRead,
-    log: (level, message, fields) => log[level](message, fields),
+    log: logAt,
     now,
   })
 
+  const decisionEnvironment = () => ({ now: now(), newId, settings: settings.get(), rules: rules.get() })
   const forks = new Forks({
     sessions,
     storage,
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
-    environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
+    environment: decisionEnvironment,
   })
   const imports = new Imports({
     storage,
     folder: join(home, 'tmp', 'imports'),
     entryChanged: (entry) => events.send({ type: 'entry.put', entry }),
-    environment: () => ({ now: now(), newId, settings: settings.get(), rules }),
+    environment: decisionEnvironment,
   })
   const exports = new Exports({ storage, sessions })
   const sideCommands = new SideCommands({
@@ -348,7 +342,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     version,
     uptime: () => process.uptime() * 1_000,
   })
-  const rewinds = new Rewinds({ sessions, storage, chooseModel, now })
+  const rewinds = new Rewinds({ sessions, storage, now })
 
   const workspaces = new Workspaces({
     storage,
@@ -386,31 +380,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     redact: (text) => redactions.get().text(text),
   })
 
-  function banner(): string | null {
-    const { problem } = config
-    if (storage.condition.kind === 'set_aside')
-      return `The database was damaged and set aside as ${storage.condition.kept}. Lathe began a new one.`
-    if (storage.condition.kind === 'newer')
-      return 'This data folder was written by a newer version of Lathe. It is open for reading only.'
-    return problem
-      ? `${problem.file}, line ${problem.line}: ${problem.message} The last good configuration is used.`
-      : null
-  }
-  let freeDisk: number | null = null
-  const hostChanged = (): WorkbenchEvent => ({
-    type: 'host.changed',
-    state: 'ready',
-    slowSaving,
-    freeDisk,
-    banner: banner(),
-  })
-
-  const hasNoModel = () => settings.get().model === null && providers.model === null
   const services: Services = {
-    demoModelOf: async (path) => {
-      const demo = (await storage.workspaces()).some((one) => one.path === path && one.demo)
-      return demo && hasNoModel() ? demoModel : undefined
-    },
     storage,
     sessions,
     rewinds,
@@ -420,7 +390,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     exports,
     sideCommands,
     settings,
-    shownSettings,
+    defaultModel,
     workspaces,
     models,
     config,
@@ -437,42 +407,13 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     context: {
       report: async (sessionId) => reportContext(modelContext, (await sessions.open(sessionId)).header),
     },
-    rules: {
-      list: () => rules,
-      remove: async (id) => {
-        await storage.removeRule(id)
-        rules = rules.filter((rule) => rule.id !== id)
-        events.send({ type: 'rules.changed', rules })
-      },
-    },
+    rules,
     desktop: options.desktop ?? null,
-    hostState: hostChanged,
-    hostInfo: () => ({
-      kind,
-      version,
-      platform: process.platform,
-      home: homedir(),
-      dataFolder: home,
-      capabilities: options.desktop
-        ? [
-            'open_folder_dialog',
-            'reveal',
-            'open_external',
-            ...(options.keychain ? (['keychain'] as const) : []),
-            'windows',
-          ]
-        : [],
-      banner: banner(),
-    }),
+    host,
     now,
   }
 
-  const stopDiskWatch = lasting
-    ? watchDisk(home, (free) => {
-        freeDisk = free
-        events.send(hostChanged())
-      })
-    : () => {}
+  const stopDiskWatch = lasting ? watchDisk(home, (free) => host.diskLeft(free)) : () => {}
   const stopUpkeep = lasting
     ? startUpkeep({ storage, rewinds, now, log: (message, fields) => log.warn(message, fields) })
     : () => {}
@@ -498,29 +439,14 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     sessions,
     storage,
     start: async () => {
-      await imports
-        .sweep()
-        .catch((error: unknown) => log.error('An import cut off could not be removed', { error: String(error) }))
-      const found = await settleOpenIntents(intents).catch((error: unknown) => {
-        log.error('Open file intents could not be settled', { error: String(error) })
-        return []
-      })
-      // Before the first turn: what a crash left running must not meet what is started now (X-215).
-      const left = await ledger.endLeftovers().catch((error: unknown) => {
-        log.error('Processes of an earlier run could not be ended', { error: String(error) })
-        return []
-      })
-      for (const { owner, preview } of left) log.warn('A process of an earlier run was ended', { owner, preview })
-      await Promise.all(left.map(({ owner }) => sessions.actor(owner).catch(() => null)))
-      await sessions.recoverAll()
-      await recordFound(found, sessions, intents)
+      await settleAfterCrash({ imports, intents, ledger, sessions, log: logAt })
       if (lasting && storage.condition.kind !== 'newer')
         void rebuildList({ storage, log: (message, fields) => log.warn(message, fields) }).catch((error: unknown) =>
           log.warn('The list of sessions could not be made anew', { error: String(error) }),
         )
       void watched.tidy().catch((error: unknown) => log.warn('Old checkpoints stay', { error: String(error) }))
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
-      if (lasting && hasNoModel() && (await storage.workspaces()).length === 0) await workspaces.openDemo()
+      if (lasting && defaultModel.isMissing && (await storage.workspaces()).length === 0) await workspaces.openDemo()
     },
     status: () => ({ runningTurns: sessions.running().length, storage: storage.condition.kind }),
     dispose: () =>
@@ -545,14 +471,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   }
 }
 
-const demoModel = 'demo/tour'
-
-/** What ripgrep and git get of the host's environment: where programs and the person's own ignore files are. */
-function programEnvironment(): Record<string, string> {
-  const wanted = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA', 'SystemRoot', 'LANG']
-  return Object.fromEntries(
-    wanted.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  )
+function capabilitiesOf({ desktop, keychain }: WorkbenchOptions): HostInfo['capabilities'] {
+  if (!desktop) return []
+  return ['open_folder_dialog', 'reveal', 'open_external', ...(keychain ? (['keychain'] as const) : []), 'windows']
 }
 
 function names(value: unknown): string[] {

@@ -121,6 +121,12 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
   }
 }
 
+/** What ripgrep and git get of the host's environment: where programs and the person's own ignore files are. */
+export function programEnvironment(host: NodeJS.ProcessEnv): Env {
+  const wanted = ['PATH', 'HOME', 'XDG_CONFIG_HOME', 'USERPROFILE', 'APPDATA', 'SystemRoot', 'LANG']
+  return Object.fromEntries(Object.entries(definedOf(host)).filter(([name]) => wanted.includes(name)))
+}
+
 function definedOf(host: NodeJS.ProcessEnv): Env {
   return Object.fromEntries(Object.entries(host).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }

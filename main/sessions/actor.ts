@@ -6,7 +6,7 @@
 import type { PassingEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import { deltaIntervalMs, heldDeltaBytesMax, settleRetryMs, sliceItems } from '../../preload/contract/limits.ts'
+import { settleRetryMs, sliceItems } from '../../preload/contract/limits.ts'
 import type { Rule } from '../../preload/contract/items.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
@@ -19,6 +19,7 @@ import type { Decision } from '../turns/decision.ts'
 import type { Command, Input } from '../turns/inputs.ts'
 import { checkMutable } from '../turns/requests.ts'
 import type { Effect, SessionState } from '../turns/state.ts'
+import { type Letter, Mailbox, type StreamReport } from './mailbox.ts'
 import { TurnHandle } from './turn-handle.ts'
 import { writeOf } from './write.ts'
 
@@ -33,18 +34,11 @@ export type ActorPorts = {
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
 }
 
-type StreamReport = Extract<Report, { type: 'stream' | 'toolOutput' }>
-/** `at` is when it was received: what is measured does not depend on how long a disk took (T-40). */
-type Letter = { input: Input; at: number; resolve(reply: unknown): void; reject(error: unknown): void }
 /** What became of a letter: a decision with its reply, or a refusal. Neither is told before the batch is durable (S-15). */
 type Applied = { letter: Letter; decision: Decision; reply: unknown } | { letter: Letter; refusal: unknown }
 
 /** Newest events kept for readers that are nearly up to date; older ones are read from the journal. */
 const recentEventsMax = 1_024
-/** Commands that may wait while a transaction is under way. */
-const mailboxMax = 1_000
-/** A delta that has grown to this is an event of its own. */
-const deltaCharsMax = 32_768
 /** Failed tries to save after which the turn ends (T-58). */
 const savesTried = 3
 
@@ -55,13 +49,7 @@ export class SessionActor {
   /** As decided. */
   private state: SessionState
   private readonly ports: ActorPorts
-  private mailbox: Letter[] = []
-  /** Deltas in the mailbox that may still grow, by what they are part of. */
-  private growing = new Map<string, StreamReport>()
-  private heldChars = 0
-  /** Something in the mailbox waits for more than the next flush of deltas. */
-  private due = false
-  private flushTimer: NodeJS.Timeout | null = null
+  private readonly mailbox: Mailbox
   private pumping = false
   private idleWaiters: (() => void)[] = []
   private readonly handles = new Map<string, TurnHandle>()
@@ -81,6 +69,7 @@ export class SessionActor {
     this.state = state
     this.published = state.view
     this.ports = ports
+    this.mailbox = new Mailbox(ports.now, () => void this.pump())
   }
 
   /** The outside of the current turn. */
@@ -91,7 +80,7 @@ export class SessionActor {
   /** Anything under way that forbids dropping the actor from memory (S-14). */
   get busy(): boolean {
     const works = this.state.turn !== null || this.state.view.header.compaction !== null
-    const runs = works || this.pumping || this.mailbox.length > 0
+    const runs = works || this.pumping || !this.mailbox.isEmpty
     const used = this.users > 0 || this.listeners.size > 0 || !this.state.stored
     // Where processes run, a session loaded anew would take them for lost.
     const hasProcesses = this.state.hidden.exec.sessions.some((one) => one.state !== 'ended')
@@ -129,33 +118,24 @@ export class SessionActor {
     // The abort does not wait for a transaction that is under way (T-95); the decision follows in its turn.
     if (command.type === 'stop') this.handles.get(command.turnId)?.controller.abort(command.reason)
     if (!isKept(input) && this.failingSince !== null) return Promise.reject(unsaved())
-    if (!isKept(input) && this.mailbox.length >= mailboxMax) {
+    if (!isKept(input) && this.mailbox.isFull) {
       return Promise.reject(
         new LatheError('storage.busy', 'Too much waits to be saved.', { hint: 'Try again in a moment.' }),
       )
     }
-    return this.post(input) as Promise<R>
+    return this.mailbox.post(input) as Promise<R>
   }
 
   /** A report whose answer, or durability, the worker waits for. */
   report(turnId: string, report: Report, when?: ReportWhen): Promise<ReportAnswer> {
-    return this.post({ kind: 'report', turnId, report }, when) as Promise<ReportAnswer>
+    return this.mailbox.post({ kind: 'report', turnId, report }, when) as Promise<ReportAnswer>
   }
 
   /** A delta: joined with its like and decided at most once in 16 ms, unless something else comes after it (T-50). */
   stream(turnId: string, report: StreamReport): void {
-    const part = report.type === 'stream' ? `${turnId} text` : `${turnId} ${report.itemId}`
-    const open = this.growing.get(part)
-    if (open && joins(open, report)) open.add += report.add
-    else {
-      const delta = { ...report }
-      this.growing.set(part, delta)
-      this.mailbox.push(this.unanswered({ kind: 'report', turnId, report: delta }))
-    }
-    this.heldChars += report.add.length
-    if (this.heldChars * 2 > heldDeltaBytesMax)
+    this.mailbox.stream(turnId, report)
+    if (this.mailbox.isOverrun)
       this.giveUp(new LatheError('storage.failed', 'The answer could not be saved as fast as it came.'))
-    this.flushSoon()
   }
 
   /** Hears of every durable change (null) and every passing frame. */
@@ -188,59 +168,19 @@ export class SessionActor {
 
   /** Resolves when nothing is queued or under way. */
   async idle(): Promise<void> {
-    while (this.pumping || this.mailbox.length > 0) {
+    while (this.pumping || !this.mailbox.isEmpty) {
       const done = new Promise<void>((resolve) => this.idleWaiters.push(resolve))
-      this.due = true
-      void this.pump()
+      this.mailbox.flush()
       await done
     }
-  }
-
-  private flushSoon(): void {
-    this.flushTimer ??= setTimeout(() => {
-      this.flushTimer = null
-      this.due = true
-      void this.pump()
-    }, deltaIntervalMs)
-  }
-
-  private post(input: Input, when: ReportWhen = 'now'): Promise<unknown> {
-    const promise = new Promise((resolve, reject) =>
-      this.mailbox.push({ input, at: this.ports.now(), resolve, reject }),
-    )
-    // What streams from here on comes after it.
-    this.growing.clear()
-    if (when === 'soon') this.flushSoon()
-    else {
-      this.due = true
-      // What is posted in one go, as a step's end with the calls it asked for, is one transaction.
-      queueMicrotask(() => void this.pump())
-    }
-    return promise
-  }
-
-  private unanswered(input: Input): Letter {
-    return { input, at: this.ports.now(), resolve: () => {}, reject: () => {} }
   }
 
   private async pump(): Promise<void> {
     if (this.pumping) return
     this.pumping = true
-    while (this.due && this.mailbox.length > 0) await this.applyBatch(this.takeMailbox())
+    while (this.mailbox.isDue) await this.applyBatch(this.mailbox.take())
     this.pumping = false
     for (const resolve of this.idleWaiters.splice(0)) resolve()
-  }
-
-  private takeMailbox(): Letter[] {
-    const batch = this.mailbox
-    this.mailbox = []
-    this.growing.clear()
-    this.heldChars = 0
-    this.due = false
-    // The next delta has its own 16 ms from when it comes.
-    if (this.flushTimer) clearTimeout(this.flushTimer)
-    this.flushTimer = null
-    return batch
   }
 
   private async applyBatch(batch: Letter[]): Promise<void> {
@@ -300,9 +240,7 @@ export class SessionActor {
   }
 
   private failTurn(turnId: string, error: unknown): void {
-    this.mailbox.push(this.unanswered({ kind: 'report', turnId, report: { type: 'failed', error: errorBody(error) } }))
-    this.growing.clear()
-    this.due = true
+    this.mailbox.add({ kind: 'report', turnId, report: { type: 'failed', error: errorBody(error) } })
     this.handles.get(turnId)?.controller.abort('failed')
   }
 
@@ -463,8 +401,7 @@ export class SessionActor {
       error: failure.toBody(),
     })
     await this.wait(settleRetryMs[Math.min(this.failures, settleRetryMs.length) - 1]!)
-    this.mailbox.unshift(...kept)
-    this.due = true
+    this.mailbox.putBack(kept)
     if (this.failures >= savesTried) this.giveUp(failure)
   }
 
@@ -476,7 +413,7 @@ export class SessionActor {
     this.state = { ...this.state, turn: null, readOnly: failure.message }
     for (const handle of this.handles.values()) handle.end()
     this.handles.clear()
-    for (const { reject } of [...batch, ...this.takeMailbox()]) reject(failure)
+    for (const { reject } of [...batch, ...this.mailbox.take()]) reject(failure)
     this.failingSince = null
   }
 
@@ -502,11 +439,6 @@ const keptCommands = new Set<Command['type']>(['stop', 'command.ended', 'exec.en
 /** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
 function isKept(input: Input): boolean {
   return input.kind === 'report' || keptCommands.has(input.command.type)
-}
-
-function joins(open: StreamReport, next: StreamReport): boolean {
-  if (open.type === 'stream' && next.type === 'stream' && open.channel !== next.channel) return false
-  return open.add.length + next.add.length <= deltaCharsMax
 }
 
 /** What only says "look again" is done once, after all else that came with it. */

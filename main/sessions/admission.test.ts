@@ -231,7 +231,7 @@ test('T-20 what the model gets and what is shown are two things; what a machine 
   await window.until((view) => view.items.at(-1)?.kind === 'text')
   await bench.sessions.command(actor.id, { type: 'stop', turnId, reason: 'person' })
   await window.settled(turnId)
-  await bench.sessions.continue(actor.id, newId(), turnId, 'attended')
+  await bench.sessions.turns.continue(actor.id, newId(), turnId, 'attended')
   await window.until((view) => view.turns[1]?.outcome)
   const [, continued] = window.itemsOf('user')
   expect(continued).toMatchObject({
@@ -240,7 +240,7 @@ test('T-20 what the model gets and what is shown are two things; what a machine 
     prompt: expect.stringContaining('Continue the work'),
   })
   expect(scene.server.asked()[1]!.body.messages.at(-1)).toEqual({ role: 'user', content: continued!.prompt })
-  await bench.sessions.submitAutomatic(actor.id, {
+  await bench.sessions.turns.submitAutomatic(actor.id, {
     source: 'schedule',
     automation: { name: 'Mail' },
     text: 'Mail, every morning',
@@ -304,15 +304,15 @@ test('T-179 Retry and Continue find a turn of any age; one that was never here i
   expect((await again.sessions.open(actor.id)).turns.map(({ id }) => id)).not.toContain(old)
   const next = await again.follow(await again.sessions.actor(actor.id))
   scene.server.script([says('Again.'), says('On.')])
-  await again.sessions.retry(actor.id, newId(), old, undefined, 'attended')
+  await again.sessions.turns.retry(actor.id, newId(), old, undefined, 'attended')
   await next.until(
     (view) => view.turn === null && view.turns.at(-1)?.outcome === 'completed' && view.turns.at(-1)?.retryOf,
   )
   expect(next.itemsOf('user').at(-1)).toMatchObject({ text: 'the old one' })
-  await again.sessions.continue(actor.id, newId(), old, 'attended')
+  await again.sessions.turns.continue(actor.id, newId(), old, 'attended')
   await next.until((view) => view.turn === null && view.turns.at(-1)?.continues === old)
-  expect(await refusal(again.sessions.retry(actor.id, newId(), 'nobody', undefined, 'attended'))).toBe(
+  expect(await refusal(again.sessions.turns.retry(actor.id, newId(), 'nobody', undefined, 'attended'))).toBe(
     'request.invalid',
   )
-  expect(await refusal(again.sessions.continue(actor.id, newId(), 'nobody', 'attended'))).toBe('request.invalid')
+  expect(await refusal(again.sessions.turns.continue(actor.id, newId(), 'nobody', 'attended'))).toBe('request.invalid')
 })

@@ -58,7 +58,7 @@ async function processEnds(bench: TestWorkbench, actor: SessionActor): Promise<s
 test('TA-5 T-29 T-15 a Stop while an automatic submit is still being checked: it is held and starts nothing', async () => {
   const bench = await scene.workbench()
   const { actor, window } = await spoken(bench)
-  const asked = bench.sessions.submitAutomatic(actor.id, nightly('night'))
+  const asked = bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))
   const last = window.view.header.lastTurnId!
   // Applied while the submit waits on its look at the folder.
   await bench.sessions.command(actor.id, { type: 'stop', turnId: last, reason: 'person' })
@@ -102,7 +102,7 @@ test('TA-7 T-31 T-32 T-110 a person’s message makes a background turn yield: s
   const bench = await scene.workbench()
   const { actor, window } = await spoken(bench)
   scene.server.enqueue(calls('done', 'long'), says('Here I am.'))
-  await bench.sessions.submitAutomatic(actor.id, nightly('night'))
+  await bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))
   const long = await bench.tools.running('long')
   const done = await bench.tools.running('done')
   done.finish()
@@ -130,16 +130,16 @@ test('T-28 A-4 an admission that cannot be saved leaves no turn and keeps the wo
   const bench = await scene.workbench([], { storage: disk.over })
   const { actor, window } = await spoken(bench)
   disk.fail(1)
-  expect(await refusal(bench.sessions.submitAutomatic(actor.id, nightly('night')))).toBe('storage.failed')
+  expect(await refusal(bench.sessions.turns.submitAutomatic(actor.id, nightly('night')))).toBe('storage.failed')
   expect(actor.peek().view.turns).toHaveLength(1)
   expect(actor.peek().hidden.completionKeys).toEqual([])
   scene.server.enqueue(says('Done.'))
-  const first = await bench.sessions.submitAutomatic(actor.id, nightly('night'))
+  const first = await bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))
   // Delivered: asked again it is the same turn, also after the host was opened anew.
-  expect(await bench.sessions.submitAutomatic(actor.id, nightly('night'))).toEqual(first)
+  expect(await bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))).toEqual(first)
   await window.until(({ turns }) => turns[1]?.outcome)
   const again = await scene.restarted(bench)
-  expect(await again.sessions.submitAutomatic(actor.id, nightly('night'))).toEqual(first)
+  expect(await again.sessions.turns.submitAutomatic(actor.id, nightly('night'))).toEqual(first)
 })
 
 test('T-21 A-94 beyond the number allowed the others wait unadmitted, first due first served; a person’s turn waits for none', async () => {
@@ -150,7 +150,7 @@ test('T-21 A-94 beyond the number allowed the others wait unadmitted, first due 
   const two = await spoken(bench)
   const three = await spoken(bench)
   scene.server.enqueue(calls('first'))
-  await bench.sessions.submitAutomatic(one.actor.id, nightly('night'))
+  await bench.sessions.turns.submitAutomatic(one.actor.id, nightly('night'))
   const first = await bench.tools.running('first')
   movableTime()
   await processEnds(bench, two.actor)
@@ -170,7 +170,7 @@ test('T-165 a background turn has its own limit of steps', async () => {
   const { actor, window } = await spoken(bench)
   bench.settings['turns.maxStepsBackground'] = 1
   scene.server.enqueue({ emit: [{ call: { name: 'update_plan', args: { entries: [] } } }] }, says('That was all.'))
-  await bench.sessions.submitAutomatic(actor.id, nightly('night'))
+  await bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))
   const view = await window.until(({ turns }) => turns[1]?.outcome)
   expect(view.turns[1]).toMatchObject({ outcome: 'completed', ending: 'max_steps', steps: 2 })
 })
@@ -180,7 +180,7 @@ test('A-96 A-105 a background turn that takes too long is stopped as out of time
   const { actor, window } = await spoken(bench)
   scene.server.enqueue(calls('long'))
   movableTime()
-  await bench.sessions.submitAutomatic(actor.id, nightly('night'))
+  await bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))
   await bench.tools.running('long')
   await vi.advanceTimersByTimeAsync(30 * 60_000)
   const view = await window.until(({ turns }) => turns[1]?.outcome)

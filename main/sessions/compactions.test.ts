@@ -260,7 +260,7 @@ describe('the job', () => {
 
     const discarded = wish()
     await running()
-    const rewinds = new Rewinds({ ...bench, chooseModel: () => 'lab/scripted', now: Date.now })
+    const rewinds = new Rewinds({ ...bench, now: Date.now })
     await rewinds.rewind(actor.id, window.itemsOf('user')[0]!.id, null)
     expect(await discarded).toBe('cancelled')
 
@@ -438,7 +438,7 @@ describe('the mark', () => {
 
   test('S-11 C-76 CA-29 S-82 going back brings the mark before it into force, going forward the newer one', async () => {
     const { bench, actor, window, user } = await marked()
-    const rewinds = new Rewinds({ ...bench, chooseModel: () => 'lab/scripted', now: Date.now })
+    const rewinds = new Rewinds({ ...bench, now: Date.now })
     expect(await inForce(bench, actor.id)).toBe('Through six.')
     await rewinds.rewind(actor.id, user(10).id, null)
     expect(await inForce(bench, actor.id)).toBe('Through six.')
@@ -480,7 +480,7 @@ describe('the mark', () => {
 
   test('S-79 an edited message before a summary is asked with the entries themselves', async () => {
     const { bench, actor, window, user } = await marked()
-    const rewinds = new Rewinds({ ...bench, chooseModel: () => 'lab/scripted', now: Date.now })
+    const rewinds = new Rewinds({ ...bench, now: Date.now })
     const message = { requestId: newId(), text: 'ask differently', attachments: [], attendance: 'attended' as const }
     const { submitted } = await rewinds.rewind(actor.id, user(2).id, message)
     if (submitted?.accepted !== 'started') throw new Error('It did not start.')

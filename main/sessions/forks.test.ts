@@ -134,7 +134,8 @@ describe('a fork', () => {
     const window = await bench.follow(actor)
     const turnId = await bench.start(actor, 'go')
     const { head } = (await window.until(({ approvals }) => approvals.head)).approvals
-    await bench.sessions.answerApproval(actor.id, {
+    await bench.sessions.command(actor.id, {
+      type: 'approval.answer',
       approvalId: head!.id,
       argsHash: head!.request.argsHash,
       decision: 'session',
@@ -163,7 +164,7 @@ describe('a fork', () => {
   test('S-81 what was set aside can be forked as it was', async () => {
     const bench = await scene.workbench(script)
     const { actor, window } = await twoTurns(bench)
-    const rewinds = new Rewinds({ ...bench, chooseModel: () => 'lab/scripted', now: Date.now })
+    const rewinds = new Rewinds({ ...bench, now: Date.now })
     const [, second] = window.itemsOf('user')
     const last = window.itemsOf('text').at(-1)!
     await rewinds.rewind(actor.id, second!.id, null)

@@ -19,7 +19,8 @@ async function asked(bench: TestWorkbench, actor: SessionActor): Promise<boolean
   await window.until((view) => view.approvals.head ?? view.turns.find(({ id }) => id === turnId)?.outcome)
   const head = window.view.approvals.head
   if (head)
-    await bench.sessions.answerApproval(actor.id, {
+    await bench.sessions.command(actor.id, {
+      type: 'approval.answer',
       approvalId: head.id,
       argsHash: head.request.argsHash,
       decision: 'once',
@@ -39,7 +40,8 @@ test('TA-37 T-143 what is allowed for a session holds after a restart and with a
   const turnId = await first.start(actor, 'test it')
   await window.until((view) => view.approvals.head)
   const { id, request } = window.view.approvals.head!
-  await first.sessions.answerApproval(actor.id, {
+  await first.sessions.command(actor.id, {
+    type: 'approval.answer',
     approvalId: id,
     argsHash: request.argsHash,
     decision: 'session',
@@ -75,7 +77,8 @@ test('TA-24 a mode for a card that is gone, or that cannot be saved, changes not
   await window.until((view) => view.approvals.depth === 2)
   const [first, second] = window.itemsOf('approval')
   const answer = (card: typeof first) =>
-    bench.sessions.answerApproval(actor.id, {
+    bench.sessions.command(actor.id, {
+      type: 'approval.answer',
       approvalId: card!.id,
       argsHash: card!.request.argsHash,
       decision: 'once',

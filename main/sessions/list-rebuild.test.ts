@@ -17,7 +17,7 @@ test('SA-15 S-51 overwritten lines of the list are served at once, and after the
   // The text of one names the other: a rebuild follows ids only.
   await other.settled(await bench.start(two, `not ${one.id}`))
   await bench.sessions.command(two.id, { type: 'pin', pinned: true })
-  const rewinds = new Rewinds({ ...bench, chooseModel: () => 'lab/scripted', now: Date.now })
+  const rewinds = new Rewinds({ ...bench, now: Date.now })
   await rewinds.rewind(one.id, window.itemsOf('user')[1]!.id, null)
 
   const listed = async () => (await bench.storage.entries({ limit: 10 })).entries

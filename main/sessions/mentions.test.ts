@@ -54,7 +54,7 @@ test('S-113 a file by path and size and another session by title, id and its new
     '- mentioned: file notes.md\n- mentioned: session The other one',
   )
   await rm(join(bench.workspace, 'notes.md'))
-  const again = await bench.sessions.retry(actor.id, 'retry-1', turnId, undefined, 'attended')
+  const again = await bench.sessions.turns.retry(actor.id, 'retry-1', turnId, undefined, 'attended')
   if (again.accepted !== 'started') throw new Error(again.accepted)
   await window.settled(again.turnId)
   expect(window.itemsOf('user').at(-1)?.mentions).toEqual(item!.mentions)

@@ -81,7 +81,8 @@ test('S-48 the first indicator that applies: needs you, interrupted, running, wa
   // A follow-up waits too, and the turn runs: what needs the person comes first.
   await bench.submit(actor, 'later', { whenBusy: 'queue' })
   expect(await indicator(bench)).toBe('needs_you')
-  await bench.sessions.answerApproval(actor.id, {
+  await bench.sessions.command(actor.id, {
+    type: 'approval.answer',
     approvalId: head!.id,
     argsHash: head!.request.argsHash,
     decision: 'once',

@@ -162,7 +162,9 @@ describe('after it', () => {
     scene.server.enqueue(hangs('Going on'))
     const { header } = await first.sessions.open(id)
     const { recoveryId, turnId } = header.recovery!
-    const clicks = ['a', 'b'].map((request) => first.sessions.continueRecovery(id, request, recoveryId, 'attended'))
+    const clicks = ['a', 'b'].map((request) =>
+      first.sessions.turns.continueRecovery(id, request, recoveryId, 'attended'),
+    )
     const replies = await Promise.allSettled(clicks)
     expect(replies.map((reply) => reply.status).toSorted()).toEqual(['fulfilled', 'rejected'])
     expect(replies.find((reply) => reply.status === 'rejected')).toMatchObject({ reason: { code: 'recovery.stale' } })
@@ -178,7 +180,9 @@ describe('after it', () => {
     const second = await scene.restarted(first, [says('Fine.')], true)
     const again = (await second.sessions.open(id)).header.recovery!
     expect(again).toMatchObject({ status: 'awaiting', reason: 'loop_guard', attempts: 1, canContinue: true })
-    expect(await refusal(second.sessions.continueRecovery(id, 'c', recoveryId, 'attended'))).toBe('recovery.stale')
+    expect(await refusal(second.sessions.turns.continueRecovery(id, 'c', recoveryId, 'attended'))).toBe(
+      'recovery.stale',
+    )
     const actor = await second.sessions.actor(id)
     const other = await second.follow(actor)
     await other.settled(await second.start(actor, 'something else'))
@@ -202,14 +206,14 @@ describe('after it', () => {
       expect(recovery).toMatchObject({ attempts: attempt, canContinue: true })
       const window = await bench.follow(await bench.sessions.actor(actor.id))
       // By the card, or by the turn's own "Continue": it counts alike.
-      if (attempt === 1) await bench.sessions.continue(actor.id, `c${attempt}`, recovery!.turnId, 'attended')
-      else await bench.sessions.continueRecovery(actor.id, `c${attempt}`, recovery!.recoveryId, 'attended')
+      if (attempt === 1) await bench.sessions.turns.continue(actor.id, `c${attempt}`, recovery!.turnId, 'attended')
+      else await bench.sessions.turns.continueRecovery(actor.id, `c${attempt}`, recovery!.recoveryId, 'attended')
       await window.until((view) => view.turn && view.items.at(-1)?.kind === 'text')
     }
     bench = await scene.restarted(bench, [], true)
     const { recovery } = (await bench.sessions.open(actor.id)).header
     expect(recovery).toMatchObject({ reason: 'loop_guard', attempts: 3, canContinue: false })
-    expect(await refusal(bench.sessions.continueRecovery(actor.id, 'd', recovery!.recoveryId, 'attended'))).toBe(
+    expect(await refusal(bench.sessions.turns.continueRecovery(actor.id, 'd', recovery!.recoveryId, 'attended'))).toBe(
       'recovery.not_continuable',
     )
   })
@@ -279,9 +283,9 @@ describe('what cannot be read back', () => {
         queue: { paused: 'recovery', followUps: [{ text: 'also this' }] },
       })
       expect(items.filter((item) => item.kind === 'user')).toMatchObject([{ text: 'do it' }])
-      expect(await refusal(bench.sessions.continueRecovery(id, 'c', header.recovery!.recoveryId, 'attended'))).toBe(
-        'recovery.not_continuable',
-      )
+      expect(
+        await refusal(bench.sessions.turns.continueRecovery(id, 'c', header.recovery!.recoveryId, 'attended')),
+      ).toBe('recovery.not_continuable')
       const actor = await bench.sessions.actor(id)
       const window = await bench.follow(actor)
       await bench.start(actor, 'new')

@@ -10,7 +10,7 @@ import type { SessionActor } from './actor.ts'
 const scene = testScene(() => startModelServer())
 
 function rewindsOf(bench: TestWorkbench, now = Date.now): Rewinds {
-  return new Rewinds({ sessions: bench.sessions, storage: bench.storage, chooseModel: () => 'lab/scripted', now })
+  return new Rewinds({ sessions: bench.sessions, storage: bench.storage, now })
 }
 
 let edits = 0

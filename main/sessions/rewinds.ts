@@ -1,36 +1,18 @@
 /** Going back to an earlier message and forward again (S-79 to S-81): what a decision needs is looked up, then decided in one step. */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { Attachment, Mention } from '../../preload/contract/items.ts'
 import { rewoundKeptDays, sliceItems, sliceItemsMax } from '../../preload/contract/limits.ts'
 import type { ItemSlice } from '../../preload/contract/session.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Message } from '../turns/inputs.ts'
 import type { RewindReply } from '../turns/rewind.ts'
-import type { Attendance } from '../turns/state.ts'
-import { checkText } from '../turns/requests.ts'
 import type { SessionActor } from './actor.ts'
-import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
-import { modelOfTurn } from './chosen-model.ts'
+import { fingerprintOf } from './message-checks.ts'
 import type { Sessions } from './sessions.ts'
+import type { Submission } from './turn-requests.ts'
 
 export type RewindPorts = {
-  sessions: Pick<Sessions, 'actor' | 'earlier' | 'resolveMentions'>
-  storage: Pick<
-    Storage,
-    'pointOf' | 'dataFolder' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore' | 'blobs'
-  >
-  chooseModel(name: string | null): string
+  sessions: Pick<Sessions, 'actor' | 'turns'>
+  storage: Pick<Storage, 'pointOf' | 'item' | 'items' | 'setAside' | 'restoring' | 'rewoundBefore'>
   now(): number
-}
-
-/** An edited message; it becomes the next turn in the decision that goes back. */
-export type EditedMessage = {
-  requestId: string
-  text: string
-  attachments: Attachment[]
-  mentions?: Mention[] | undefined
-  model?: string | undefined
-  attendance: Attendance
 }
 
 const dayMs = 24 * 3_600_000
@@ -52,11 +34,11 @@ export class Rewinds {
   async rewind(
     sessionId: string,
     itemId: string,
-    edited: EditedMessage | null,
+    edited: Omit<Submission, 'whenBusy'> | null,
     withFiles = false,
   ): Promise<NonNullable<RewindReply>> {
-    const { storage } = this.ports
-    const actor = await this.ports.sessions.actor(sessionId)
+    const { sessions, storage } = this.ports
+    const actor = await sessions.actor(sessionId)
     return actor.using(async () => {
       const fingerprint =
         edited &&
@@ -67,9 +49,9 @@ export class Rewinds {
           attachments: edited.attachments.map(({ hash }) => hash),
           ...(edited.mentions?.length ? { mentions: edited.mentions } : {}),
         })
-      const earlier = edited && (await this.ports.sessions.earlier(actor, edited.requestId, fingerprint!))
+      const earlier = edited && (await sessions.turns.earlier(actor, edited.requestId, fingerprint!))
       if (earlier) return { markItemId: null, submitted: earlier }
-      const message = edited && (await this.checked(actor, edited, fingerprint!))
+      const message = edited && (await sessions.turns.checked(actor, edited, fingerprint!))
       return this.settled(actor, async (seq) => {
         const point = await storage.pointOf(sessionId, itemId)
         if (!point) throw new LatheError('request.invalid', 'That message is not in this session.')
@@ -111,25 +93,6 @@ export class Rewinds {
     const { storage, now } = this.ports
     for (const { sessionId, markItemId } of await storage.rewoundBefore(now() - rewoundKeptDays * dayMs))
       await this.delete(sessionId, markItemId)
-  }
-
-  private async checked(actor: SessionActor, edited: EditedMessage, fingerprint: string): Promise<Message> {
-    const { requestId, text, attachments, attendance } = edited
-    checkText(text, attachments)
-    await checkAttachments(attachments, this.ports.storage.blobs)
-    const mentions = await this.ports.sessions.resolveMentions(actor, edited.mentions)
-    const { header } = actor.peek().view
-    await checkPlace(header.workspace, this.ports.storage.dataFolder)
-    return {
-      requestId,
-      fingerprint,
-      text,
-      attachments,
-      mentions,
-      ...modelOfTurn(this.ports.chooseModel, edited.model, header.model),
-      source: 'person',
-      attendance,
-    }
   }
 
   /** Decides what was looked up at one instant; a session that changed in between is looked at again. */

@@ -45,7 +45,7 @@ describe('admission', () => {
     const again = await second.sessions.actor(actor.id)
     expect(await second.submit(again, 'do it', { requestId: 'r' })).toEqual(reply)
     expect(await refusal(second.submit(again, 'do other', { requestId: 'r' }))).toBe('request.conflict')
-    expect(await second.sessions.retry(actor.id, 'again', reply.turnId, undefined, 'attended')).toEqual(retry)
+    expect(await second.sessions.turns.retry(actor.id, 'again', reply.turnId, undefined, 'attended')).toEqual(retry)
     expect(again.peek().view.turns).toHaveLength(2)
     expect(again.peek().view.items.filter((item) => item.kind === 'user')).toHaveLength(2)
   })

@@ -1,39 +1,32 @@
-/** All sessions of a data folder: which actors are in memory, how a message is checked before it enters a mailbox. */
+/** All sessions of a data folder: which actors are in memory, what a window opens with, what decisions set off. */
 import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import type { SessionEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { Attachment, Mention, ResolvedMention, Rule } from '../../preload/contract/items.ts'
+import type { Rule } from '../../preload/contract/items.ts'
 import { idleActorsMax, sliceItems } from '../../preload/contract/limits.ts'
-import type { SubmitReply } from '../../preload/contract/session-routes.ts'
-import type { ApprovalMode, Entry, FollowUp, SessionView, Turn } from '../../preload/contract/session.ts'
+import type { ApprovalMode, Entry, FollowUp, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { cutView, trimView, viewAt } from '../../preload/contract/stretch.ts'
-import { distinctNames } from '../files/attachment-type.ts'
 import { clipItem } from '../storage/clip.ts'
 import { type FoundItem, shows } from '../storage/session-find.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type AutomaticRequest, nextStart } from '../turns/automatic.ts'
-import type { Command, Message } from '../turns/inputs.ts'
+import { nextStart } from '../turns/automatic.ts'
+import type { Command } from '../turns/inputs.ts'
 import { nextExpiry } from '../turns/notices.ts'
-import { checkText } from '../turns/requests.ts'
-import { newSession, type Attendance, type Effect } from '../turns/state.ts'
+import { newSession, type Effect } from '../turns/state.ts'
 import { SessionActor } from './actor.ts'
 import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
-import { type MentionSources, resolveMentions } from './mentions.ts'
-import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
-import { modelOfTurn } from './chosen-model.ts'
 import { followEvents } from './events.ts'
 import { recovered } from './recovered.ts'
 import { SessionClock } from './session-clock.ts'
+import { TurnRequests, type TurnRequestsPorts } from './turn-requests.ts'
 import { writeOf } from './write.ts'
 
-export type SessionsPorts = {
+export type SessionsPorts = Pick<TurnRequestsPorts, 'chooseModel' | 'mentions' | 'connected'> & {
   storage: Storage
   settings(): Settings
   rules(): readonly Rule[]
-  /** The canonical model for a turn. Throws `model.none`, `model.unknown`, `config.invalid`. */
-  chooseModel(name: string | null): string
   startTurn(actor: SessionActor): void
   /** Background work of a settled turn: title, index. Cannot delay or fail it (T-45). */
   afterSettle(actor: SessionActor, turnId: string): void
@@ -47,28 +40,16 @@ export type SessionsPorts = {
   notify(actor: SessionActor, effect: Extract<Effect, { do: 'notify' | 'withdrawNotification' }>): void
   /** The person's answer to a process that asked for a secret; null declines (T-152). */
   execSecret(sessionId: string, execId: string, secret: string | null): void
-  /** Where files and terminals that are mentioned are looked up. */
-  mentions: Pick<MentionSources, 'path' | 'terminal'>
-  /** A window or tab is connected: told to turns that no person asked for (A-3). */
-  connected(): boolean
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
   now(): number
-}
-
-export type Submission = {
-  requestId: string
-  text: string
-  attachments: Attachment[]
-  mentions?: Mention[] | undefined
-  whenBusy?: 'refuse' | 'queue' | 'steer' | undefined
-  model?: string | undefined
-  attendance: Attendance
 }
 
 /** Places a find answers at once. */
 const foundMax = 2_000
 
 export class Sessions {
+  /** What asks for turns. */
+  readonly turns: TurnRequests
   private readonly actors = new Map<string, SessionActor>()
   private readonly loading = new Map<string, Promise<SessionActor>>()
   private readonly ports: SessionsPorts
@@ -81,8 +62,9 @@ export class Sessions {
     this.ports = ports
     const expire = (id: string) => void this.command(id, { type: 'notices.expire' }).catch(() => {})
     this.noticeClock = new SessionClock(expire, ports.now)
+    this.turns = new TurnRequests({ ...ports, actor: (id) => this.actor(id), open: (id) => this.open(id) })
     this.automatic = new AutomaticStarts({
-      submit: (id, request) => this.submitAutomatic(id, request),
+      submit: (id, request) => this.turns.submitAutomatic(id, request),
       look: (id) =>
         void this.actor(id).then(
           (actor) => this.startNext(actor),
@@ -186,165 +168,6 @@ export class Sessions {
     return { ...stored, matches: [...stored.matches, ...live.map(({ id: itemId, pos }) => ({ itemId, pos }))] }
   }
 
-  /** A person's message: checked, then decided in one mailbox step (T-12 to T-17). */
-  submit(id: string, submission: Submission): Promise<SubmitReply> {
-    const { requestId, text, attachments, mentions, attendance, whenBusy = 'refuse' } = submission
-    const asked = {
-      action: 'submit',
-      text,
-      attachments: attachments.map((one) => one.hash),
-      model: submission.model ?? null,
-      ...(mentions?.length ? { mentions } : {}),
-    }
-    return this.once(id, requestId, asked, async (actor, fingerprint) => {
-      checkText(text, attachments)
-      await checkAttachments(attachments, this.ports.storage.blobs)
-      const resolved = await this.resolveMentions(actor, mentions)
-      const { header } = actor.peek().view
-      await checkPlace(header.workspace, this.ports.storage.dataFolder)
-      const chosen = modelOfTurn(this.ports.chooseModel, submission.model, header.model)
-      const names = distinctNames(attachments.map(({ name }) => name))
-      const named = attachments.map((attachment, at) => ({ ...attachment, name: names[at]! }))
-      const message: Message = {
-        requestId,
-        fingerprint,
-        text,
-        attachments: named,
-        mentions: resolved,
-        ...chosen,
-        ...(submission.model === undefined ? {} : { asked: chosen.model }),
-        source: 'person',
-        attendance,
-      }
-      return actor.command({ type: 'submit', message, whenBusy })
-    })
-  }
-
-  /**
-   * A turn that no person asked for, by the same checks and refusals as theirs (A-4). Once its admission is durable it is
-   * the session's; until then whoever asked keeps its work and may ask again (T-28).
-   */
-  async submitAutomatic(id: string, request: AutomaticRequest): Promise<SubmitReply> {
-    const { completionKeys, prompt, ...shown } = request
-    const actor = await this.actor(id)
-    return actor.using(async () => {
-      const delivered = await actor.command<SubmitReply | null>({ type: 'delivered', completionKeys })
-      if (delivered) return delivered
-      actor.checkMutable()
-      const { header } = actor.peek().view
-      await checkPlace(header.workspace, this.ports.storage.dataFolder)
-      const window = this.ports.connected() ? 'A window is open.' : 'No window is open.'
-      const message: Message = {
-        ...shown,
-        requestId: newId(),
-        fingerprint: fingerprintOf({ action: 'automatic', completionKeys }),
-        prompt: `<automatic-turn source="${request.source}" name=${JSON.stringify(request.automation.name)}>\n${prompt} ${window}\n</automatic-turn>`,
-        attachments: [],
-        completionKeys,
-        ...modelOfTurn(this.ports.chooseModel, undefined, header.model),
-        attendance: 'attended',
-      }
-      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
-    })
-  }
-
-  /** The same text again as a new turn (T-179). */
-  retry(
-    id: string,
-    requestId: string,
-    turnId: string,
-    model: string | undefined,
-    attendance: Attendance,
-  ): Promise<SubmitReply> {
-    return this.once(id, requestId, { action: 'retry', turnId, model: model ?? null }, async (actor, fingerprint) => {
-      const { text, prompt, attachments, mentions } = await this.userItem(actor, turnId)
-      await checkAttachments(attachments, this.ports.storage.blobs)
-      const { header } = actor.peek().view
-      await checkPlace(header.workspace, this.ports.storage.dataFolder)
-      const message: Message = {
-        requestId,
-        fingerprint,
-        text,
-        ...(prompt === undefined ? {} : { prompt }),
-        attachments,
-        // As they were: the same is asked again.
-        mentions,
-        ...modelOfTurn(this.ports.chooseModel, model, header.model),
-        source: 'person',
-        attendance,
-        retryOf: turnId,
-      }
-      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
-    })
-  }
-
-  /** Goes on after an unfinished end, with a fixed instruction (T-181). */
-  continue(id: string, requestId: string, turnId: string, attendance: Attendance): Promise<SubmitReply> {
-    return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
-      await this.turnRow(actor, turnId)
-      await checkPlace(actor.peek().view.header.workspace, this.ports.storage.dataFolder)
-      const message = this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
-      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
-    })
-  }
-
-  continueRecovery(id: string, requestId: string, recoveryId: string, attendance: Attendance): Promise<SubmitReply> {
-    return this.once(id, requestId, { action: 'continueRecovery', recoveryId }, async (actor, fingerprint) => {
-      const { header } = actor.peek().view
-      await checkPlace(header.workspace, this.ports.storage.dataFolder)
-      const message = this.continuation(actor, {
-        requestId,
-        fingerprint,
-        attendance,
-        continues: header.recovery?.turnId ?? '',
-      })
-      return actor.command({ type: 'recovery.continue', recoveryId, message })
-    })
-  }
-
-  /** Starts one queued message now, by the person's wish or because its turn has come (T-46, T-128). */
-  async startFollowUp(
-    id: string,
-    followUpId: string,
-    byPerson: boolean,
-    attendance: Attendance,
-  ): Promise<SubmitReply | null> {
-    const actor = await this.actor(id)
-    return actor.using(async () => {
-      actor.checkMutable()
-      const { header } = actor.peek().view
-      const followUp = header.queue.followUps.find((one) => one.id === followUpId)
-      if (!followUp) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
-      const { text, attachments } = followUp
-      await checkAttachments(attachments, this.ports.storage.blobs)
-      const mentions = await this.resolveMentions(actor, followUp.mentions)
-      await checkPlace(header.workspace, this.ports.storage.dataFolder)
-      const message: Message = {
-        requestId: `follow-up:${followUpId}`,
-        fingerprint: fingerprintOf({ action: 'followUp', id: followUpId }),
-        text,
-        attachments,
-        mentions,
-        ...modelOfTurn(this.ports.chooseModel, followUp.model, header.model),
-        source: 'follow_up',
-        attendance,
-      }
-      return actor.command({ type: 'followUp.start', id: followUpId, message, byPerson })
-    })
-  }
-
-  /** The decision on a card; "Deny and stop" also stops its turn (Z-96). */
-  answerApproval(
-    id: string,
-    answer: Omit<Extract<Command, { type: 'approval.answer' }>, 'type'>,
-  ): Promise<{ ok: true }> {
-    return this.command(id, { type: 'approval.answer', ...answer })
-  }
-
-  fingerprint(value: Record<string, unknown>): string {
-    return fingerprintOf(value)
-  }
-
   /** Stops and settles a running turn first, then hides the session everywhere (S-21, T-11). */
   async delete(id: string): Promise<void> {
     const actor = await this.actor(id)
@@ -404,85 +227,6 @@ export class Sessions {
     const late = new Promise<void>((resolve) => limit.signal.addEventListener('abort', () => resolve(), { once: true }))
     await Promise.race([written, late])
     clearTimeout(timer)
-  }
-
-  /** The reply this request had already (T-13), else the one `decide` brings; refused first where nothing may change (T-14). */
-  private async once(
-    id: string,
-    requestId: string,
-    asked: Record<string, unknown>,
-    decide: (actor: SessionActor, fingerprint: string) => Promise<SubmitReply>,
-  ): Promise<SubmitReply> {
-    const actor = await this.actor(id)
-    const fingerprint = fingerprintOf(asked)
-    return actor.using(async () => {
-      const earlier = await this.earlier(actor, requestId, fingerprint)
-      if (earlier) return earlier
-      actor.checkMutable()
-      return decide(actor, fingerprint)
-    })
-  }
-
-  /** From memory once it is durable, or from long ago. Throws `request.conflict`. */
-  async earlier(actor: SessionActor, requestId: string, fingerprint: string): Promise<SubmitReply | null> {
-    const recent = await actor.command<SubmitReply | null>({ type: 'earlier', requestId, fingerprint })
-    if (recent || !actor.stored) return recent
-    const binding = await this.ports.storage.request(actor.id, requestId)
-    if (binding && binding.fingerprint !== fingerprint) {
-      throw new LatheError('request.conflict', 'This request id was used for another message.')
-    }
-    return (binding?.reply as SubmitReply | undefined) ?? null
-  }
-
-  /** What is mentioned, as it is now (S-113). Throws `mention.missing`, and `workspace.missing` where files cannot be looked for. */
-  resolveMentions(
-    actor: SessionActor,
-    mentions: readonly Mention[] | undefined,
-  ): Promise<ResolvedMention[] | undefined> {
-    const { id } = actor
-    const place = { sessionId: id, workspace: actor.peek().view.header.workspace, extraFolders: [] }
-    return resolveMentions(mentions, place, {
-      ...this.ports.mentions,
-      session: (other) => this.open(other),
-      changes: async (turnId) => {
-        const known = actor.published.turns.some((turn) => turn.id === turnId)
-        if (known) return actor.published.changes.filter((file) => file.turnId === turnId)
-        const turn = await this.ports.storage.turn(id, turnId)
-        if (!turn) return null
-        const { changes } = await this.ports.storage.items(id, { around: turn.userItemId, limit: 1 })
-        return changes.filter((file) => file.turnId === turnId)
-      },
-    })
-  }
-
-  private continuation(
-    actor: SessionActor,
-    asked: Pick<Message, 'requestId' | 'fingerprint' | 'attendance'> & { continues: string },
-  ): Message {
-    return {
-      ...asked,
-      text: 'Continue',
-      prompt:
-        'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
-      attachments: [],
-      ...modelOfTurn(this.ports.chooseModel, undefined, actor.peek().view.header.model),
-      source: 'person',
-    }
-  }
-
-  private async userItem(actor: SessionActor, turnId: string) {
-    const { userItemId } = await this.turnRow(actor, turnId)
-    const item = await this.ports.storage.item(actor.id, userItemId)
-    if (item?.kind !== 'user') throw new LatheError('request.invalid', 'What began that turn is no longer there.')
-    return item
-  }
-
-  /** The row of a turn, which may be older than what memory holds. */
-  private async turnRow(actor: SessionActor, turnId: string): Promise<Turn> {
-    const row =
-      actor.published.turns.find((turn) => turn.id === turnId) ?? (await this.ports.storage.turn(actor.id, turnId))
-    if (!row) throw new LatheError('request.invalid', 'That turn is not one of this session.')
-    return row
   }
 
   private async load(id: string): Promise<SessionActor> {
@@ -586,7 +330,7 @@ export class Sessions {
 
   private async startQueued(actor: SessionActor, followUp: FollowUp): Promise<void> {
     try {
-      await this.startFollowUp(actor.id, followUp.id, false, 'attended')
+      await this.turns.startFollowUp(actor.id, followUp.id, false, 'attended')
     } catch (error) {
       // Refused where the session is closing, gone or not to be changed: then the queue stays as it is.
       await actor.command({ type: 'queue.refused', id: followUp.id, error: errorBody(error) }).catch(() => {})

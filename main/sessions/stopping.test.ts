@@ -386,7 +386,9 @@ describe('steering and queue', () => {
     })
     gone = false
     const { id } = window.view.header.queue.followUps[0]!
-    expect(await bench.sessions.startFollowUp(actor.id, id, true, 'attended')).toMatchObject({ accepted: 'started' })
+    expect(await bench.sessions.turns.startFollowUp(actor.id, id, true, 'attended')).toMatchObject({
+      accepted: 'started',
+    })
     await window.until((view) => view.turns.at(-1)?.outcome === 'completed' && view.turns.length === 2)
     expect(window.view.header.queue).toEqual({ followUps: [], paused: null })
   })
@@ -398,7 +400,8 @@ describe('steering and queue', () => {
     const turnId = await bench.start(actor, 'do it')
     await window.until((view) => view.approvals.head)
     const { id, request } = window.view.approvals.head!
-    await bench.sessions.answerApproval(actor.id, {
+    await bench.sessions.command(actor.id, {
+      type: 'approval.answer',
       approvalId: id,
       argsHash: request.argsHash,
       decision: 'deny_stop',
@@ -455,7 +458,8 @@ describe('steering and queue', () => {
       await window.until((view) => view.approvals.head)
       const { id, request } = window.view.approvals.head!
       await vi.advanceTimersByTimeAsync(10_000)
-      await bench.sessions.answerApproval(actor.id, {
+      await bench.sessions.command(actor.id, {
+        type: 'approval.answer',
         approvalId: id,
         argsHash: request.argsHash,
         decision: 'once',

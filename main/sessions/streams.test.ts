@@ -130,19 +130,20 @@ describe('reload and resume', () => {
     expect(two.view.turn?.status).toEqual({ kind: 'approval', depth: 2 })
     const answer = (at: number) =>
       ({
+        type: 'approval.answer',
         approvalId: cards[at]!.id,
         argsHash: cards[at]!.request.argsHash,
         decision: 'once',
         scope: 'workspace',
       }) as const
-    await bench.sessions.answerApproval(actor.id, answer(1))
+    await bench.sessions.command(actor.id, answer(1))
     const second = await bench.tools.running('second')
     expect(bench.tools.held.map((held) => held.name)).toEqual(['second'])
-    await expect(bench.sessions.answerApproval(actor.id, answer(1))).rejects.toMatchObject({
+    await expect(bench.sessions.command(actor.id, answer(1))).rejects.toMatchObject({
       code: 'approval.gone',
       data: { state: 'allowed' },
     })
-    await bench.sessions.answerApproval(actor.id, answer(0))
+    await bench.sessions.command(actor.id, answer(0))
     second.finish()
     ;(await bench.tools.running('first')).finish()
     expect(await two.settled(turnId)).toMatchObject({ outcome: 'completed' })

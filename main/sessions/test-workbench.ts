@@ -24,7 +24,8 @@ import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
 import { updatePlan } from '../tools/update-plan.ts'
 import type { SessionActor } from './actor.ts'
 import { Compactions } from './compactions.ts'
-import { Sessions, type SessionsPorts, type Submission } from './sessions.ts'
+import { Sessions, type SessionsPorts } from './sessions.ts'
+import type { Submission } from './turn-requests.ts'
 import { Slots } from './slots.ts'
 import { runAdmittedTurn } from './turn-runner.ts'
 
@@ -135,7 +136,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   })
   let abandoned = false
   const submit: TestWorkbench['submit'] = (actor, text, more = {}) =>
-    sessions.submit(actor.id, {
+    sessions.turns.submit(actor.id, {
       requestId: newId(),
       text,
       attachments: [],

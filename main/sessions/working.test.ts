@@ -192,7 +192,8 @@ test('T-139 an approval in a person’s turn waits as long as the person takes',
     expect(window.view.approvals.depth).toBe(1)
     const { id, request } = window.view.approvals.head!
     bench.tools.onHeld = (held) => held.finish()
-    await bench.sessions.answerApproval(actor.id, {
+    await bench.sessions.command(actor.id, {
+      type: 'approval.answer',
       approvalId: id,
       argsHash: request.argsHash,
       decision: 'once',
@@ -213,7 +214,7 @@ test('T-31 T-110 a turn that yields has 30 s, and 5 s from a person’s Stop on'
     ])
     const actor = bench.create()
     const window = await bench.follow(actor)
-    const nightly = await bench.sessions.submitAutomatic(actor.id, {
+    const nightly = await bench.sessions.turns.submitAutomatic(actor.id, {
       source: 'schedule',
       automation: { name: 'Nightly' },
       text: 'Nightly',
@@ -291,7 +292,7 @@ test('T-193 what recovery found is stored with the settle, told as an event, and
   expect(events[told]!.at).toBe(events[settled]!.at)
   const next = await again.follow(await again.sessions.actor(actor.id))
   scene.server.enqueue(says('All.'))
-  await again.sessions.continueRecovery(actor.id, newId(), header.recovery!.recoveryId, 'attended')
+  await again.sessions.turns.continueRecovery(actor.id, newId(), header.recovery!.recoveryId, 'attended')
   await next.until((view) => view.turns[1]?.outcome)
   const states = next.of('session.recovery').map((event) => event.recovery?.status)
   expect(states).toEqual(['resuming', 'resolved'])
@@ -332,7 +333,7 @@ test('T-55 T-14 a message of a megabyte is whole for the model, also after a cra
   const next = await again.follow(await again.sessions.actor(actor.id))
   const { events } = await again.storage.events(actor.id, 0, 500)
   expect(Math.max(...events.map((event) => Buffer.byteLength(JSON.stringify(event))))).toBeLessThanOrEqual(256 * 1024)
-  await again.sessions.retry(actor.id, newId(), next.view.turns[0]!.id, undefined, 'attended')
+  await again.sessions.turns.retry(actor.id, newId(), next.view.turns[0]!.id, undefined, 'attended')
   await next.until((view) => view.turns[1]?.outcome)
   expect(scene.server.asked()[1]!.body.messages.at(-1)).toEqual({ role: 'user', content: text })
   expect(await again.storage.item(actor.id, next.view.items[0]!.id)).toMatchObject({ text })

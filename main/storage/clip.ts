@@ -17,6 +17,23 @@ export function clipItem(item: Item): ClippedItem {
   return omitted === 0 ? item : { ...clipped, omitted }
 }
 
+/** The same of a stored body; a damaged one stays as it is, and the main side answers for it (S-7). */
+export function clipBody(body: string): string {
+  // One byte of text is at least one unit of JSON, so a shorter body holds no text to clip.
+  if (body.length <= itemTextBytesMax / 3) return body
+  const item = parsed(body)
+  const clipped = item && clipItem(item)
+  return clipped === item ? body : JSON.stringify(clipped)
+}
+
+function parsed(body: string): Item | null {
+  try {
+    return JSON.parse(body) as Item
+  } catch {
+    return null
+  }
+}
+
 function clipTexts(value: unknown, onOmit: (count: number) => void): unknown {
   if (typeof value === 'string') return clipText(value, onOmit)
   if (Array.isArray(value)) return value.map((part) => clipTexts(part, onOmit))

@@ -4,7 +4,8 @@ import type { Database } from 'better-sqlite3'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
-import type { PackedSlice } from './reads.ts'
+import { clipBody } from './clip.ts'
+import type { PackedSlice } from './slice-reads.ts'
 import type { openSearchMarks } from './search-index.ts'
 import { keepStatements, type Statements } from './statements.ts'
 import type { SessionCopy } from './storage.ts'
@@ -43,7 +44,7 @@ export type PackedForkPoint = {
   slice: PackedSlice
 }
 
-export function openCopyReads(db: Database, clip: (body: string) => string) {
+export function openCopyReads(db: Database) {
   const sql = keepStatements(db)
   /** Of what was set aside, only the body says what it was. */
   const shown = `CASE WHEN rewound IS NULL THEN visible ELSE body ->> '$.visible' END`
@@ -89,7 +90,13 @@ export function openCopyReads(db: Database, clip: (body: string) => string) {
         items: sql<{ n: number }>(`${withPath} SELECT count(*) AS n FROM path WHERE ${shown}`).get(path)!.n,
         lastTurn: last?.body ?? null,
         plan: plan?.plan ?? null,
-        slice: { items: items.toReversed().map((row) => clip(row.body)), before: 0, after: 0, turns: [], changes: [] },
+        slice: {
+          items: items.toReversed().map((row) => clipBody(row.body)),
+          before: 0,
+          after: 0,
+          turns: [],
+          changes: [],
+        },
       }
     },
   }

@@ -4,7 +4,8 @@
  */
 import type { Database } from 'better-sqlite3'
 import { sliceItemsMax } from '../../preload/contract/limits.ts'
-import type { PackedSlice } from './reads.ts'
+import { clipBody } from './clip.ts'
+import type { PackedSlice } from './slice-reads.ts'
 import { Refusal } from './refusal.ts'
 import type { openSearchMarks } from './search-index.ts'
 import { keepStatements } from './statements.ts'
@@ -82,7 +83,7 @@ export function openRewindWrites(db: Database, marks: ReturnType<typeof openSear
   }
 }
 
-export function openRewindReads(db: Database, clip: (body: string) => string) {
+export function openRewindReads(db: Database) {
   const sql = keepStatements(db)
 
   function bodies(query: string, values: Record<string, unknown>): string[] {
@@ -225,7 +226,7 @@ export function openRewindReads(db: Database, clip: (body: string) => string) {
     const turnIds = JSON.stringify([...new Set(rows.map((row) => row.turn_id))])
     const ofTurns = { sessionId, turnIds }
     return {
-      items: rows.map((row) => clip(row.body)),
+      items: rows.map((row) => clipBody(row.body)),
       ...counts,
       turns: bodies(
         'SELECT body FROM turns WHERE session_id = :sessionId AND id IN (SELECT value FROM json_each(:turnIds)) ORDER BY n',

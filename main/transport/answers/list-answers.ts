@@ -14,7 +14,7 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
         storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
       create: async ({ workspace, model, approvalMode }) => {
         await checkPlace(workspace, storage.dataFolder)
-        const chosen = model ?? (await services.demoModelOf(workspace))
+        const chosen = model ?? (await services.defaultModel.demoIn(workspace))
         return { sessionId: sessions.create({ workspace, model: chosen, approvalMode }).id }
       },
       rename: ({ sessionId, title, ifRev }) =>

@@ -1,9 +1,6 @@
 /** The services a workbench's answers speak to; built and owned by workbench.ts. */
 import type { WorkbenchEvent } from '../../../preload/contract/events.ts'
 import type { ContextReport } from '../../../preload/contract/session-routes.ts'
-import type { HostInfo } from '../../../preload/contract/workbench-routes.ts'
-import type { Rule } from '../../../preload/contract/items.ts'
-import type { Settings } from '../../../preload/contract/settings.ts'
 import type { Environment } from '../../exec/environment.ts'
 import type { ExecSessions } from '../../exec/exec-sessions.ts'
 import type { Terminals } from '../../exec/terminals.ts'
@@ -14,7 +11,9 @@ import type { ModelService } from '../../models/models.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
 import type { Compactions } from '../../sessions/compactions.ts'
+import type { DefaultModel } from '../../sessions/default-model.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
+import type { RulesStore } from '../../sessions/rules-store.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { Exports } from '../../sessions/exports.ts'
 import type { Forks } from '../../sessions/forks.ts'
@@ -25,6 +24,7 @@ import type { SettingsStore } from '../../sessions/settings-store.ts'
 import type { Workspaces } from '../../sessions/workspaces.ts'
 import type { Secrets } from '../../storage/secrets.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { HostState } from '../host-state.ts'
 
 export type Services = {
   storage: Storage
@@ -36,8 +36,7 @@ export type Services = {
   exports: Exports
   sideCommands: SideCommands
   settings: SettingsStore
-  /** The settings with the default model that is in force. */
-  shownSettings(): Settings
+  defaultModel: DefaultModel
   workspaces: Workspaces
   models: ModelService
   config: Config
@@ -53,13 +52,10 @@ export type Services = {
   differ: Differ
   gate: CommitGate
   events: Broadcast<WorkbenchEvent>
-  rules: { list(): readonly Rule[]; remove(id: string): Promise<void> }
+  rules: RulesStore
   /** What only a desktop shell can do; absent on the web host (Z-183). */
   desktop: Desktop | null
-  hostInfo(): HostInfo
-  hostState(): WorkbenchEvent
-  /** The scripted model, for a session in a demo workspace while no model is configured. */
-  demoModelOf(workspace: string): Promise<string | undefined>
+  host: HostState
   now(): number
 }
 

@@ -3,6 +3,7 @@ import { LatheError } from '../../../preload/contract/errors.ts'
 import type { Mention } from '../../../preload/contract/items.ts'
 import type { Draft } from '../../../preload/contract/session-routes.ts'
 import { sliceItems } from '../../../preload/contract/limits.ts'
+import { fingerprintOf } from '../../sessions/message-checks.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -14,7 +15,7 @@ export function sessionAnswers(
   const { sessions, storage } = services
   /** Throws `mention.missing`; a queued message is looked at once more when it starts. */
   const resolved = async (sessionId: string, mentions: Mention[] | undefined) =>
-    mentions?.length ? sessions.resolveMentions(await sessions.actor(sessionId), mentions) : undefined
+    mentions?.length ? sessions.turns.resolveMentions(await sessions.actor(sessionId), mentions) : undefined
   return {
     session: {
       open: ({ sessionId, around }) => sessions.open(sessionId, around),
@@ -35,13 +36,13 @@ export function sessionAnswers(
       },
       submit: async ({ sessionId, ...submission }, client) => {
         await services.ownCommands.note(sessionId)
-        return sessions.submit(sessionId, { ...submission, attendance: client.attendance })
+        return sessions.turns.submit(sessionId, { ...submission, attendance: client.attendance })
       },
       stop: ({ sessionId, turnId, reason = 'person' }) => sessions.command(sessionId, { type: 'stop', turnId, reason }),
       retry: ({ sessionId, requestId, turnId, model }, client) =>
-        sessions.retry(sessionId, requestId, turnId, model, client.attendance),
+        sessions.turns.retry(sessionId, requestId, turnId, model, client.attendance),
       continue: ({ sessionId, requestId, turnId }, client) =>
-        sessions.continue(sessionId, requestId, turnId, client.attendance),
+        sessions.turns.continue(sessionId, requestId, turnId, client.attendance),
       settings: async ({ sessionId, model, effort, approvalMode, forApproval }) => {
         // Resolved first: if that fails nothing is stored and the error lists the valid names (M-24).
         const canonical = model === undefined || model === null ? model : services.models.choose(model).model
@@ -122,7 +123,7 @@ export function sessionAnswers(
           type: 'steer.add',
           turnId,
           requestId,
-          fingerprint: sessions.fingerprint({ action: 'steer', turnId, text }),
+          fingerprint: fingerprintOf({ action: 'steer', turnId, text }),
           text,
           attachments,
           mentions: await resolved(sessionId, mentions),
@@ -161,7 +162,7 @@ export function sessionAnswers(
         })
       },
       startNow: async ({ sessionId, id }, client) => {
-        const reply = await sessions.startFollowUp(sessionId, id, true, client.attendance)
+        const reply = await sessions.turns.startFollowUp(sessionId, id, true, client.attendance)
         if (!reply) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
         return reply
       },
@@ -170,14 +171,15 @@ export function sessionAnswers(
     },
     approvals: {
       answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }) =>
-        sessions.answerApproval(sessionId, {
+        sessions.command(sessionId, {
+          type: 'approval.answer',
           approvalId,
           argsHash,
           decision,
           scope: scope ?? 'workspace',
           ...(feedback === undefined ? {} : { feedback }),
         }),
-      rules: async () => [...services.rules.list()],
+      rules: async () => [...services.rules.get()],
       removeRule: async ({ id }) => {
         await services.rules.remove(id)
         return ok
@@ -197,7 +199,7 @@ export function sessionAnswers(
     },
     recovery: {
       continue: ({ sessionId, requestId, recoveryId }, client) =>
-        sessions.continueRecovery(sessionId, requestId, recoveryId, client.attendance),
+        sessions.turns.continueRecovery(sessionId, requestId, recoveryId, client.attendance),
       dismiss: ({ sessionId, recoveryId }) => sessions.command(sessionId, { type: 'recovery.dismiss', recoveryId }),
     },
   }

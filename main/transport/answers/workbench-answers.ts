@@ -19,8 +19,8 @@ export function workbenchAnswers(
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
     host: {
-      info: async () => services.hostInfo(),
-      watch: (_, client) => beginningWith(services.hostState(), events.read(client.signal ?? never())),
+      info: async () => services.host.info(),
+      watch: (_, client) => beginningWith(services.host.event(), events.read(client.signal ?? never())),
       reveal: async ({ path }) => (await desktop(services).reveal(path), ok),
       openExternal: async ({ url }) => (await desktop(services).openExternal(url), ok),
       chooseFolder: async () => ({ path: await desktop(services).chooseFolder() }),
@@ -30,11 +30,11 @@ export function workbenchAnswers(
       installUpdate: async () => notHere(),
     },
     settings: {
-      get: async () => services.shownSettings(),
+      get: async () => services.defaultModel.shownSettings(),
       set: async ({ settings: patch }) => {
         if (patch.model !== undefined && patch.model !== null) models.choose(patch.model)
         await settings.set(patch)
-        const shown = services.shownSettings()
+        const shown = services.defaultModel.shownSettings()
         events.send({ type: 'settings.changed', settings: shown })
         return shown
       },
