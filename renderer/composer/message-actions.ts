@@ -1,0 +1,161 @@
+/** What keys and buttons do with the message as it stands: sent, steered, queued, run, saved, recalled, taken back. */
+import { joinMessages, movedBy } from '../../preload/contract/mentions.ts'
+import { readSlash } from '../../preload/contract/slash-commands.ts'
+import { attempt } from '../app/attempt.ts'
+import { asLatheError } from '../state/session-client.ts'
+import { openSession } from '../state/session-store.ts'
+import { editMessage, goBack } from '../transcript/item-actions.ts'
+import { composerOf } from './composer-store.ts'
+import { offerFolder, pathsInside } from './drop-target.tsx'
+import { recalledText, startRecall, stepRecall } from './recall.ts'
+import { type ComposerHands, runSlash } from './slash-actions.ts'
+
+export type SendAs = 'refuse' | 'steer' | 'queue'
+
+/** Sends it, or runs it where it is a slash command; what is `blocked` stays. */
+export async function sendMessage(
+  sessionId: string,
+  as: SendAs,
+  { hands, blocked }: { hands: ComposerHands; blocked: boolean },
+): Promise<void> {
+  if (await ranAsCommand(sessionId, hands)) return
+  const { store, message: written, clear } = composerOf(sessionId)
+  const message = written()
+  if (!message) return store.setState({ remark: { text: 'A file is still on its way.' } })
+  if (store.getState().chips.some((chip) => chip.state.kind === 'refused'))
+    return store.setState({ remark: { text: 'Remove the file that cannot be sent.' } })
+  if (message.text.trim() === '' && message.attachments.length === 0) return
+  if (blocked) return
+  const read = readSlash(message.text)
+  clear()
+  // A refusal is shown with the message itself, as "Not sent".
+  const words = read.kind === 'text' ? read.text : message.text
+  const moved = movedBy(message.mentions ?? [], words.length - message.text.length)
+  void openSession(sessionId)
+    .controller.submit({ ...message, text: words, mentions: moved }, as)
+    .catch(() => {})
+}
+
+/** Runs a slash command; true where the text was one, whatever came of it. */
+async function ranAsCommand(sessionId: string, hands: ComposerHands): Promise<boolean> {
+  const { store, place } = composerOf(sessionId)
+  const read = readSlash(store.getState().text)
+  if (read.kind === 'text') return false
+  if (read.kind === 'unknown') {
+    const near = read.nearest.map((name) => `/${name}`).join(', ')
+    store.setState({
+      remark: { text: `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''}`, sendAsText: true },
+    })
+    return true
+  }
+  const { chips } = store.getState()
+  try {
+    const why = await runSlash(sessionId, read.command, read.argument, hands)
+    if (why === null) place('', { chips })
+    else store.setState({ remark: { text: why } })
+  } catch (thrown) {
+    const { message, hint } = asLatheError(thrown)
+    store.setState({ remark: { text: [message, hint].filter(Boolean).join(' ') } })
+  }
+  return true
+}
+
+/** Sends what looked like a command as it was typed. */
+export function sendAsText(sessionId: string): void {
+  const composer = composerOf(sessionId)
+  const message = composer.message()
+  if (!message) return
+  composer.clear()
+  void openSession(sessionId)
+    .controller.submit(message, 'refuse')
+    .catch(() => {})
+}
+
+/** Runs the person's own command: the line without its `!`. */
+export async function runCommandLine(sessionId: string, line: string): Promise<void> {
+  const { store, place } = composerOf(sessionId)
+  const { text, chips } = store.getState()
+  place('', { chips })
+  try {
+    await openSession(sessionId).controller.runCommand(line)
+  } catch (thrown) {
+    // The line stays as it was typed, unless something else has been begun.
+    if (store.getState().text === '') place(text)
+    store.setState({ remark: { text: asLatheError(thrown).message } })
+  }
+}
+
+/** Stops the turn; what it had not read yet comes back into the text (T-125). */
+export async function stopTurn(sessionId: string): Promise<void> {
+  const reply = await attempt('Could not stop the turn', () => openSession(sessionId).controller.stop())
+  if (reply?.stopped && reply.withdrawn.length > 0) composerOf(sessionId).restore(joinMessages(reply.withdrawn))
+}
+
+/** Saves what is edited in its place. */
+export async function saveEdit(sessionId: string): Promise<void> {
+  const { controller } = openSession(sessionId)
+  const composer = composerOf(sessionId)
+  const { editing } = composer.store.getState()
+  const message = composer.message()
+  if (!editing || !message) return
+  if (message.text.trim() === '' && message.attachments.length === 0) return
+  const done = await attempt(editing.kind === 'message' ? 'Could not send it' : 'Could not change it', async () => {
+    if (editing.kind === 'followUp')
+      return Boolean(await controller.editFollowUp(editing.id, editing.revision, message))
+    if (editing.kind === 'message') return (await goBack(sessionId, editing, 'edit', message)) ? true : undefined
+    return (await controller.editSteer(editing.id, message)).done
+  })
+  if (done) composer.endEdit()
+  else if (done === false)
+    composer.store.setState({
+      remark: { text: 'The agent has read it already. What you wrote stays here.' },
+      editing: null,
+      setAside: null,
+    })
+}
+
+/** One earlier (1) or later (-1) prompt takes the place of the text. */
+export async function recallPrompt(sessionId: string, step: 1 | -1): Promise<void> {
+  const { store, place } = composerOf(sessionId)
+  const { recall, text } = store.getState()
+  const prompts = () => openSession(sessionId).controller.prompts()
+  const now = recall ?? startRecall((await attempt('Could not load earlier prompts', prompts)) ?? [], text)
+  const next = stepRecall(now, step)
+  if (next) place(recalledText(next), { recall: next.at < 0 ? null : next })
+}
+
+/** The newest of what waits comes back to be changed. */
+export async function takeBack(sessionId: string): Promise<void> {
+  const { view } = openSession(sessionId).store.getState()
+  if (!view) return
+  const composer = composerOf(sessionId)
+  const followUp = view.header.queue.followUps.at(-1)
+  const steer = view.turn?.steers.findLast((one) => one.actions.includes('edit'))
+  if (followUp) composer.beginEdit({ kind: 'followUp', id: followUp.id, revision: followUp.revision }, followUp)
+  else if (steer) composer.beginEdit({ kind: 'steer', id: steer.id }, steer)
+  else if (view.header.currentTurnId === null) {
+    const last = view.items.findLast((item) => item.kind === 'user' && item.source === 'person' && item.visible)
+    if (last?.kind === 'user') await editMessage(sessionId, last)
+  }
+}
+
+/** What lies in the workspace is mentioned, all else attached (S-114); with `copies`, all of it. */
+export async function takeFiles(
+  sessionId: string,
+  files: { file: File; folder: boolean; path: string | null }[],
+  copies: boolean,
+): Promise<void> {
+  const composer = composerOf(sessionId)
+  // Files can be dropped on a session that is still being opened.
+  const workspace = openSession(sessionId).store.getState().view?.header.workspace
+  const paths = copies ? [] : files.flatMap(({ path }) => path ?? [])
+  const inside = workspace === undefined ? new Map<string, string>() : await pathsInside(workspace, paths)
+  for (const { path } of files) {
+    const label = path === null ? undefined : inside.get(path)
+    if (label !== undefined) composer.mention({ kind: 'file', ref: label, label })
+  }
+  const others = files.filter(({ path }) => path === null || !inside.has(path))
+  composer.addFiles(others.flatMap(({ file, folder }) => (folder ? [] : file)))
+  const folder = others.find((one) => one.folder)
+  if (folder) offerFolder(folder.path)
+}
