@@ -6,6 +6,7 @@ import { type AutomaticRequest, nextStart } from './automatic.ts'
 import { decide } from './decide.ts'
 import type { Command } from './inputs.ts'
 import { Driver, followUp, refusedWith, type Reply } from './test-driver.ts'
+import { nextFollowUp } from './queue.ts'
 
 /** A process that ran in the background and ended by itself. */
 function ends(driver: Driver, more: { wakes?: boolean; reason?: 'exited' | 'stopped' | 'shutdown' } = {}): string {
@@ -437,4 +438,35 @@ test('T-15 A-91 the step that would start it looks at hold, deletion and running
   expect(refusedWith(() => submit({ ...state, view: { ...state.view, header: held } }))).toBe('automatic.held')
   const deleted = { ...state.view.header, deletedAt: 1 }
   expect(refusedWith(() => submit({ ...state, view: { ...state.view, header: deleted } }))).toBe('session.deleted')
+})
+
+test('T-29 T-30 TA-5 after a Stop nothing starts by itself until a person starts something', () => {
+  const driver = new Driver()
+  driver.command({ type: 'stop', turnId: driver.submit('one').turnId, reason: 'person' })
+  expect(refusedWith(() => driver.submit('nightly', { source: 'schedule' }))).toBe('automatic.held')
+  driver.submit('two')
+  expect(driver.state.view.header.automaticHeld).toBeNull()
+})
+
+test('T-31 T-32 TA-7 a person’s message makes a background turn yield, without a hold, and is next whatever is paused', () => {
+  const driver = new Driver('all')
+  driver.submit('later', { whenBusy: 'queue', source: 'schedule' })
+  driver.report({ type: 'running' })
+  driver.submit('queued before', { whenBusy: 'steer' })
+  driver.propose('tool', 'npm test')
+  driver.command({ type: 'followUp.add', text: 'waits', attachments: [] })
+  driver.command({ type: 'queue.pause' })
+  expect(driver.submit('now please')).toMatchObject({ accepted: 'queued' })
+  expect(driver.effects).toContainEqual({ do: 'drain', turnId: driver.state.turn!.id, ms: 30_000 })
+  driver.report({
+    type: 'toolEnded',
+    itemId: 'tool',
+    end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+    changes: [],
+  })
+  driver.report({ type: 'unwound' })
+  expect(driver.item('tool').state).toBe('ok')
+  expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'stopped', reason: 'yielded' })
+  expect(driver.state.view.header).toMatchObject({ automaticHeld: null, queue: { paused: 'person' } })
+  expect(nextFollowUp(driver)).toMatchObject({ text: 'now please', ignoresPause: true })
 })

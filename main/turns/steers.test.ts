@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Command } from './inputs.ts'
-import { Driver } from './test-driver.ts'
+import { Driver, followUp, refusedWith } from './test-driver.ts'
 
 function steer(driver: Driver, text: string, more: Partial<Extract<Command, { type: 'steer.add' }>> = {}): string {
   const turnId = driver.state.turn!.id
@@ -90,4 +90,89 @@ test('T-115 T-117 at most 20 wait, and 10 are handed over at a time, the oldest 
   const { steers } = driver.report({ type: 'boundary' }) as unknown as { steers: { text: string }[] }
   expect(steers.map(({ text }) => text)).toEqual(Array.from({ length: 10 }, (_, at) => `message ${at}`))
   expect(waiting(driver).map(({ text }) => text)).toEqual(Array.from({ length: 10 }, (_, at) => `message ${at + 10}`))
+})
+
+test('T-36 TA-17 a steer during the last text makes another step; after mayEnd it is refused', () => {
+  const driver = new Driver()
+  const turnId = driver.running()
+  driver.report({ type: 'stream', channel: 'text', add: 'done' })
+  driver.command({ type: 'steer.add', turnId, requestId: 's', fingerprint: 's', text: 'also this', attachments: [] })
+  const answer = driver.report({ type: 'mayEnd', ending: 'answer' })
+  expect(answer).toMatchObject({ ended: false, steers: [{ text: 'also this' }] })
+  expect(driver.state.view.items.at(-1)).toMatchObject({ kind: 'user', steer: true, text: 'also this' })
+  expect(driver.report({ type: 'mayEnd', ending: 'answer' })).toMatchObject({ ended: true })
+  expect(
+    refusedWith(() =>
+      driver.command({ type: 'steer.add', turnId, requestId: 't', fingerprint: 't', text: 'late', attachments: [] }),
+    ),
+  ).toBe('steer.not_running')
+})
+
+test('T-125 TA-20 unread steers return on Stop and head the queue on failure', () => {
+  const stopped = new Driver()
+  const turnId = stopped.running()
+  stopped.command({ type: 'steer.add', turnId, requestId: 'a', fingerprint: 'a', text: 's1', attachments: [] })
+  stopped.command({ type: 'steer.add', turnId, requestId: 'b', fingerprint: 'b', text: 's2', attachments: [] })
+  expect(stopped.command({ type: 'stop', turnId, reason: 'person' }).withdrawn.map((steer: any) => steer.text)).toEqual(
+    ['s1', 's2'],
+  )
+
+  const failed = new Driver()
+  const failing = failed.running()
+  failed.command({
+    type: 'steer.add',
+    turnId: failing,
+    requestId: 'a',
+    fingerprint: 'a',
+    text: 's1',
+    attachments: [],
+  })
+  failed.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } })
+  expect(failed.state.view.header.queue).toMatchObject({ paused: 'failure', followUps: [{ text: 's1' }] })
+})
+
+test('T-14 T-115 T-128 what waits says something and is no file in disguise, also once edited', () => {
+  const driver = new Driver()
+  const turnId = driver.running()
+  const steer = (text: string): Command => ({
+    type: 'steer.add',
+    turnId,
+    requestId: text.slice(0, 9),
+    fingerprint: '',
+    text,
+    attachments: [],
+  })
+  expect(refusedWith(() => driver.command(steer(' ')))).toBe('message.empty')
+  expect(refusedWith(() => driver.command(steer('x'.repeat(1024 * 1024 + 1))))).toBe('message.too_large')
+  expect(refusedWith(() => driver.command({ type: 'followUp.add', text: '\n', attachments: [] }))).toBe('message.empty')
+  const { steerId } = driver.command(steer('also'))
+  expect(refusedWith(() => driver.command({ type: 'steer.edit', steerId, text: '', attachments: [] }))).toBe(
+    'message.empty',
+  )
+  driver.command({ type: 'followUp.add', text: 'later', attachments: [] })
+  const { id, revision } = driver.state.view.header.queue.followUps[0]!
+  expect(refusedWith(() => driver.command({ type: 'followUp.edit', id, revision, text: ' ', attachments: [] }))).toBe(
+    'message.empty',
+  )
+})
+
+test('T-118 a taken steer can be neither edited nor withdrawn', () => {
+  const driver = new Driver()
+  const turnId = driver.running()
+  const { steerId } = driver.command({
+    type: 'steer.add',
+    turnId,
+    requestId: 'a',
+    fingerprint: 'a',
+    text: 's1',
+    attachments: [],
+  })
+  driver.report({ type: 'boundary' })
+  const before = driver.journal.length
+  expect(driver.command({ type: 'steer.withdraw', steerId })).toEqual({ done: false, why: 'taken' })
+  expect(driver.command({ type: 'steer.edit', steerId, text: 'x', attachments: [] })).toEqual({
+    done: false,
+    why: 'taken',
+  })
+  expect(driver.journal).toHaveLength(before)
 })

@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { judge, onlyReads } from './test-judge.ts'
+
+describe('Z-65 commands that only read', () => {
+  test.each([
+    'pwd',
+    'ls -la',
+    'cat src/a.ts',
+    'head -n 5 src/a.ts',
+    'tail -20 src/a.ts | wc -l',
+    'rg --files',
+    'grep -A3 /etc/x src/a.ts',
+    'git status --porcelain=v2',
+    'git diff HEAD~1 -- src',
+    'git log --oneline -5 --format=%h',
+    'git --no-pager show HEAD:src/a.ts',
+    'git blame -L 1,5 src/a.ts',
+    'git rev-parse --show-toplevel',
+    'git ls-files -o',
+    'ls >/dev/null 2>&1',
+    'cd src && cat a.ts',
+    'ls && cat src/a.ts; git status',
+    'find_x=1 cat src/a.ts'.slice(9),
+    'du -sh .',
+    'which node',
+    'stat -c %s src/a.ts',
+    'wc -l < src/a.ts',
+    'cat </dev/null',
+  ])('%j only reads', async (command) => {
+    expect(onlyReads(await judge(command))).toBe(true)
+  })
+
+  test.each([
+    'echo hi',
+    'rg --pre x a',
+    'rg -n "a.*b" src',
+    'rg KEY',
+    'rg -z a',
+    'rg --hidden KEY',
+    'rg -uu KEY',
+    'grep -r KEY .',
+    'grep -f x y',
+    'git diff --output=x',
+    'git diff --ext-diff',
+    'git -c a=b status',
+    'git --exec-path=. log',
+    'git diff --no-index a b',
+    'git log --format=%G?',
+    'git branch new',
+    'git branch -D main',
+    'git branch --list --edit-description',
+    'git remote add x y',
+    'git remote -v update',
+    'git diff --ignore-submodules=none',
+    "git show ':(top)x'",
+    "git log -- '*.env'",
+    "git branch --list '--format=%(signature)'",
+    'git diff --submodule=diff',
+    'git -C x status',
+    './ls',
+    '/bin/ls',
+    'cat ../x',
+    'cat /etc/passwd',
+    'cat .env',
+    'cat src/server.key',
+    'git show HEAD:.env',
+    'cat $X',
+    'cat *',
+    'cat null',
+    'cat plain',
+    'cat ~/x',
+    'ls > out',
+    'cat > src/b.ts',
+    'cat < ../x',
+    'X=1 ls',
+    'git diff /etc/passwd /etc/hosts',
+    'file -C',
+    'cd .. && cat x',
+    'cd deep; cat ../../x',
+    'cd $X && ls',
+    'ls | xargs cat',
+    'cd - && ls',
+    'for n in "5 /etc/passwd"; do head -n $n; done',
+    'rg --max-count $x a',
+    'for x in 1 2; do cd ..; done; ls',
+    'tail -n 5 ../x',
+    'cat -- ../x',
+    'grep -e x ../y',
+    'grep -ie x ../y',
+    'grep x ../y',
+    'wc --files0-from=x',
+  ])('%j does not', async (command) => {
+    expect(onlyReads(await judge(command))).toBe(false)
+  })
+
+  test('git is a program that runs filters: not in a folder that is not trusted', async () => {
+    expect(onlyReads(await judge('git status', { gitOnlyReads: async () => false }))).toBe(false)
+    expect(onlyReads(await judge('ls', { gitOnlyReads: async () => false }))).toBe(true)
+  })
+})
