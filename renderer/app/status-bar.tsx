@@ -8,7 +8,7 @@ import { shownText } from '../transcript/shown-text.ts'
 import { showDialog } from '../state/window-store.ts'
 import { callingCount, useEntries, useSetting, useWorkbench } from '../state/workbench-store.ts'
 import { classNames } from '../ui/class-names.ts'
-import { DropdownMenu, DropdownMenuRadio } from '../ui/dropdown-menu.tsx'
+import { DropdownMenu, MenuRadio } from '../ui/menu.tsx'
 import { attempt } from './attempt.ts'
 import { approvalModes } from './approval-modes.ts'
 
@@ -92,7 +92,7 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
           </button>
         }
       >
-        <DropdownMenuRadio<ApprovalMode>
+        <MenuRadio<ApprovalMode>
           value={mode}
           onChange={(next) =>
             void attempt('Could not change the approval mode', () => controller.configure({ approvalMode: next }))

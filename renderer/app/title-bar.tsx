@@ -9,7 +9,7 @@ import { shownText } from '../transcript/shown-text.ts'
 import { useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
 import { useEntry, useWorkbench } from '../state/workbench-store.ts'
 import { classNames } from '../ui/class-names.ts'
-import { DropdownMenu, DropdownMenuItem, DropdownMenuSeparator } from '../ui/dropdown-menu.tsx'
+import { DropdownMenu } from '../ui/menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { runCommand, useCommandKeys } from './commands.ts'
 
@@ -111,7 +111,7 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
       </h2>
       {entry && (
         <DropdownMenu trigger={<IconButton icon={Ellipsis} label="Session menu" size="small" />}>
-          <SessionMenu entry={entry} place="title" Item={DropdownMenuItem} Separator={DropdownMenuSeparator} />
+          <SessionMenu entry={entry} place="title" />
         </DropdownMenu>
       )}
     </>

@@ -20,7 +20,7 @@ import { Shown } from '../transcript/shown.tsx'
 import { SmallDiff } from '../transcript/small-diff.tsx'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
-import { DropdownMenu, DropdownMenuItem, DropdownMenuRadio } from '../ui/dropdown-menu.tsx'
+import { DropdownMenu, MenuItem, MenuRadio } from '../ui/menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { useInert } from './inert.ts'
@@ -194,7 +194,7 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
               </Button>
             }
           >
-            <DropdownMenuRadio
+            <MenuRadio
               value={scope}
               onChange={setScope}
               choices={[
@@ -227,12 +227,12 @@ export function ApprovalCard({ sessionId, approval, depth }: { sessionId: string
               />
             }
           >
-            <DropdownMenuItem icon={MessageSquareText} onSelect={() => setFeedback(feedback ?? '')}>
+            <MenuItem icon={MessageSquareText} onSelect={() => setFeedback(feedback ?? '')}>
               Deny and say why
-            </DropdownMenuItem>
-            <DropdownMenuItem icon={OctagonX} danger onSelect={() => answer('deny_stop')}>
+            </MenuItem>
+            <MenuItem icon={OctagonX} danger onSelect={() => answer('deny_stop')}>
               Deny and stop
-            </DropdownMenuItem>
+            </MenuItem>
           </DropdownMenu>
         </span>
       </div>

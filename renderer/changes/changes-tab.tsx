@@ -12,14 +12,7 @@ import { prefer, usePreference } from '../state/preferences.ts'
 import { useView } from '../state/session-store.ts'
 import { showDialog } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
-import {
-  DropdownMenu,
-  DropdownMenuCheckItem,
-  DropdownMenuItem,
-  DropdownMenuLabel,
-  DropdownMenuRadio,
-  DropdownMenuSeparator,
-} from '../ui/dropdown-menu.tsx'
+import { DropdownMenu, MenuCheckItem, MenuItem, MenuLabel, MenuRadio, MenuSeparator } from '../ui/menu.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Select } from '../ui/select.tsx'
@@ -418,8 +411,8 @@ function Toolbar({ undoable, onUndo, files, turns, changes, scope, onScope, onSt
         align="end"
         trigger={<IconButton icon={SlidersHorizontal} label="How changes are shown" size="small" />}
       >
-        <DropdownMenuLabel>Layout</DropdownMenuLabel>
-        <DropdownMenuRadio
+        <MenuLabel>Layout</MenuLabel>
+        <MenuRadio
           value={style}
           onChange={(next) => prefer({ 'changes.style': next })}
           choices={[
@@ -428,16 +421,16 @@ function Toolbar({ undoable, onUndo, files, turns, changes, scope, onScope, onSt
             { value: 'split', label: 'Side by side' },
           ]}
         />
-        <DropdownMenuSeparator />
-        <DropdownMenuCheckItem checked={wrap} onChange={(next) => prefer({ 'changes.wrap': next })}>
+        <MenuSeparator />
+        <MenuCheckItem checked={wrap} onChange={(next) => prefer({ 'changes.wrap': next })}>
           Wrap long lines
-        </DropdownMenuCheckItem>
-        <DropdownMenuCheckItem checked={hideWhitespace} onChange={(next) => prefer({ 'changes.hideWhitespace': next })}>
+        </MenuCheckItem>
+        <MenuCheckItem checked={hideWhitespace} onChange={(next) => prefer({ 'changes.hideWhitespace': next })}>
           Hide changes of white space
-        </DropdownMenuCheckItem>
-        <DropdownMenuSeparator />
-        <DropdownMenuItem onSelect={() => onFoldAll(false)}>Unfold all</DropdownMenuItem>
-        <DropdownMenuItem onSelect={() => onFoldAll(true)}>Fold all</DropdownMenuItem>
+        </MenuCheckItem>
+        <MenuSeparator />
+        <MenuItem onSelect={() => onFoldAll(false)}>Unfold all</MenuItem>
+        <MenuItem onSelect={() => onFoldAll(true)}>Fold all</MenuItem>
       </DropdownMenu>
     </div>
   )

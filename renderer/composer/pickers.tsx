@@ -14,7 +14,7 @@ import { loadProviders, useWorkbench } from '../state/workbench-store.ts'
 import { counted, tokensText } from '../transcript/amounts.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
-import { DropdownMenu, DropdownMenuLabel, DropdownMenuRadio } from '../ui/dropdown-menu.tsx'
+import { DropdownMenu, MenuLabel, MenuRadio } from '../ui/menu.tsx'
 import { Popover } from '../ui/popover.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 
@@ -213,8 +213,8 @@ export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
         </Button>
       }
     >
-      <DropdownMenuLabel>How much it thinks</DropdownMenuLabel>
-      <DropdownMenuRadio
+      <MenuLabel>How much it thinks</MenuLabel>
+      <MenuRadio
         value={effort ?? standard}
         onChange={(value) =>
           void attempt('Could not change the effort', () =>
@@ -247,7 +247,7 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
         </Button>
       }
     >
-      <DropdownMenuRadio
+      <MenuRadio
         value={mode}
         onChange={(approvalMode) =>
           void attempt('Could not change the approval mode', () => controller.configure({ approvalMode }))

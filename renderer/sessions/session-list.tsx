@@ -18,14 +18,7 @@ import { prefer, usePreference } from '../state/preferences.ts'
 import { showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { loadArchived, reloadEntries, useEntries, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
-import {
-  DropdownMenu,
-  DropdownMenuCheckItem,
-  DropdownMenuItem,
-  DropdownMenuLabel,
-  DropdownMenuRadio,
-  DropdownMenuSeparator,
-} from '../ui/dropdown-menu.tsx'
+import { DropdownMenu, MenuCheckItem, MenuItem, MenuLabel, MenuRadio, MenuSeparator } from '../ui/menu.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
@@ -128,8 +121,8 @@ function ListOptions({ archived, onArchived }: { archived: boolean; onArchived: 
   const grouping = usePreference('list.grouping')
   return (
     <DropdownMenu align="end" trigger={<IconButton icon={ListFilter} label="List options" size="small" />}>
-      <DropdownMenuLabel>Group by</DropdownMenuLabel>
-      <DropdownMenuRadio<Grouping>
+      <MenuLabel>Group by</MenuLabel>
+      <MenuRadio<Grouping>
         value={grouping}
         onChange={(next) => prefer({ 'list.grouping': next })}
         choices={[
@@ -137,8 +130,8 @@ function ListOptions({ archived, onArchived }: { archived: boolean; onArchived: 
           { value: 'time', label: 'Time only' },
         ]}
       />
-      <DropdownMenuSeparator />
-      <DropdownMenuCheckItem
+      <MenuSeparator />
+      <MenuCheckItem
         checked={archived}
         onChange={(next) => {
           if (next) loadArchived()
@@ -146,10 +139,10 @@ function ListOptions({ archived, onArchived }: { archived: boolean; onArchived: 
         }}
       >
         Archived sessions
-      </DropdownMenuCheckItem>
-      <DropdownMenuItem icon={Trash2} onSelect={() => showDialog({ kind: 'deleted' })}>
+      </MenuCheckItem>
+      <MenuItem icon={Trash2} onSelect={() => showDialog({ kind: 'deleted' })}>
         Recently deleted
-      </DropdownMenuItem>
+      </MenuItem>
     </DropdownMenu>
   )
 }

@@ -1,9 +1,8 @@
 import { Archive, ArchiveRestore, Download, GitFork, Link, MailOpen, PenLine, Pin, PinOff, Trash2 } from 'lucide-react'
-import type { ReactNode } from 'react'
 import type { Entry } from '../../preload/contract/session.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { useWindow } from '../state/window-store.ts'
-import type { MenuItemProps } from '../ui/dropdown-menu.tsx'
+import { MenuItem, MenuSeparator } from '../ui/menu.tsx'
 import {
   archiveSession,
   copySessionLink,
@@ -14,20 +13,8 @@ import {
   pinSession,
 } from './session-actions.ts'
 
-type Item = (props: MenuItemProps) => ReactNode
-
 /** What can be done to a session (S-53), for the context menu and for the button that opens the same. */
-export function SessionMenu({
-  entry,
-  place,
-  Item,
-  Separator,
-}: {
-  entry: Entry
-  place: 'list' | 'title'
-  Item: Item
-  Separator: () => ReactNode
-}) {
+export function SessionMenu({ entry, place }: { entry: Entry; place: 'list' | 'title' }) {
   const renameKeys = useCommandKeys('session.rename')
   const { id } = entry
   const pinned = entry.pinnedAt !== null
@@ -35,42 +22,42 @@ export function SessionMenu({
   return (
     <>
       {/* After the menu has given the focus back, or the field would lose it at once. */}
-      <Item
+      <MenuItem
         icon={PenLine}
         keys={renameKeys}
         onSelect={() => setTimeout(() => useWindow.setState({ renaming: { sessionId: id, place } }), 50)}
       >
         Rename
-      </Item>
-      <Item icon={pinned ? PinOff : Pin} onSelect={() => void pinSession(id, !pinned)}>
+      </MenuItem>
+      <MenuItem icon={pinned ? PinOff : Pin} onSelect={() => void pinSession(id, !pinned)}>
         {pinned ? 'Unpin' : 'Pin'}
-      </Item>
-      <Item icon={MailOpen} onSelect={() => void markUnread(id)}>
+      </MenuItem>
+      <MenuItem icon={MailOpen} onSelect={() => void markUnread(id)}>
         Mark as unread
-      </Item>
-      <Item icon={archived ? ArchiveRestore : Archive} onSelect={() => void archiveSession(id, !archived)}>
+      </MenuItem>
+      <MenuItem icon={archived ? ArchiveRestore : Archive} onSelect={() => void archiveSession(id, !archived)}>
         {archived ? 'Take out of the archive' : 'Archive'}
-      </Item>
-      <Separator />
-      <Item icon={GitFork} onSelect={() => void forkSession(id)}>
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem icon={GitFork} onSelect={() => void forkSession(id)}>
         Fork
-      </Item>
-      <Item icon={Link} onSelect={() => void copySessionLink(id)}>
+      </MenuItem>
+      <MenuItem icon={Link} onSelect={() => void copySessionLink(id)}>
         Copy link
-      </Item>
-      <Item icon={Download} onSelect={() => void exportSession(id, 'md')}>
+      </MenuItem>
+      <MenuItem icon={Download} onSelect={() => void exportSession(id, 'md')}>
         Export as Markdown
-      </Item>
-      <Item icon={Download} onSelect={() => void exportSession(id, 'json')}>
+      </MenuItem>
+      <MenuItem icon={Download} onSelect={() => void exportSession(id, 'json')}>
         Export as JSON
-      </Item>
-      <Item icon={Download} onSelect={() => void exportSession(id, 'html')}>
+      </MenuItem>
+      <MenuItem icon={Download} onSelect={() => void exportSession(id, 'html')}>
         Export as HTML
-      </Item>
-      <Separator />
-      <Item icon={Trash2} danger onSelect={() => void deleteSession(id)}>
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem icon={Trash2} danger onSelect={() => void deleteSession(id)}>
         Delete
-      </Item>
+      </MenuItem>
     </>
   )
 }

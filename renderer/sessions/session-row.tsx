@@ -6,8 +6,7 @@ import { showSession, useWindow } from '../state/window-store.ts'
 import { useSetting, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
-import { ContextMenu, ContextMenuItem, ContextMenuSeparator } from '../ui/context-menu.tsx'
-import { DropdownMenu, DropdownMenuItem, DropdownMenuSeparator } from '../ui/dropdown-menu.tsx'
+import { ContextMenu, DropdownMenu, MenuItem, MenuSeparator } from '../ui/menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { shownText } from '../transcript/shown-text.ts'
 import { forgetWorkspace, locateFolder, newSession } from './session-actions.ts'
@@ -32,9 +31,7 @@ export const SessionRow = memo(function SessionRow({
   const preview = shownText(entry.preview).slice(0, 200)
   const strong = entry.indicator === 'unread' || entry.indicator === 'needs_you'
   return (
-    <ContextMenu
-      items={<SessionMenu entry={entry} place="list" Item={ContextMenuItem} Separator={ContextMenuSeparator} />}
-    >
+    <ContextMenu items={<SessionMenu entry={entry} place="list" />}>
       <div
         className={classNames(
           'group relative mx-6 flex h-30 items-center rounded-6',
@@ -88,7 +85,7 @@ export const SessionRow = memo(function SessionRow({
               align="end"
               trigger={<IconButton icon={Ellipsis} label={`More for ${title}`} size="small" tabIndex={-1} />}
             >
-              <SessionMenu entry={entry} place="list" Item={DropdownMenuItem} Separator={DropdownMenuSeparator} />
+              <SessionMenu entry={entry} place="list" />
             </DropdownMenu>
           </span>
         )}
@@ -113,19 +110,16 @@ export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: Gr
     <ContextMenu
       items={
         <>
-          <ContextMenuItem icon={Plus} onSelect={() => void newSession(workspace)}>
+          <MenuItem icon={Plus} onSelect={() => void newSession(workspace)}>
             New session here
-          </ContextMenuItem>
-          <ContextMenuItem icon={FolderSearch} onSelect={() => workspace !== null && void locateFolder(workspace)}>
+          </MenuItem>
+          <MenuItem icon={FolderSearch} onSelect={() => workspace !== null && void locateFolder(workspace)}>
             Folder moved…
-          </ContextMenuItem>
-          <ContextMenuSeparator />
-          <ContextMenuItem
-            disabled={row.count > 0}
-            onSelect={() => workspace !== null && void forgetWorkspace(workspace)}
-          >
+          </MenuItem>
+          <MenuSeparator />
+          <MenuItem disabled={row.count > 0} onSelect={() => workspace !== null && void forgetWorkspace(workspace)}>
             Remove from the list
-          </ContextMenuItem>
+          </MenuItem>
         </>
       }
     >

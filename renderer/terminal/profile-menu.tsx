@@ -4,7 +4,7 @@ import type { TerminalProfile } from '../../preload/contract/settings.ts'
 import { showDialog } from '../state/window-store.ts'
 import { failure } from '../state/link.ts'
 import { client } from '../state/link.ts'
-import { DropdownMenu, DropdownMenuItem, DropdownMenuLabel, DropdownMenuSeparator } from '../ui/dropdown-menu.tsx'
+import { DropdownMenu, MenuItem, MenuLabel, MenuSeparator } from '../ui/menu.tsx'
 import { profileIcon } from './profile-icons.ts'
 
 type ProfileMenuProps = {
@@ -26,18 +26,16 @@ export function ProfileMenu({ workspace, trigger, align = 'start', onChoose }: P
   }
   return (
     <DropdownMenu trigger={trigger} align={align} onOpenChange={(open) => open && read()}>
-      {problem !== null && <DropdownMenuLabel>{problem}</DropdownMenuLabel>}
+      {problem !== null && <MenuLabel>{problem}</MenuLabel>}
       {profiles.map(({ name, icon, program }, at) => (
-        <DropdownMenuItem key={name} icon={profileIcon[icon]} onSelect={() => onChoose(name)}>
+        <MenuItem key={name} icon={profileIcon[icon]} onSelect={() => onChoose(name)}>
           {name}
           {at === 0 ? <span className="text-faint"> (default)</span> : null}
           <span className="sr-only">, {program}</span>
-        </DropdownMenuItem>
+        </MenuItem>
       ))}
-      <DropdownMenuSeparator />
-      <DropdownMenuItem onSelect={() => showDialog({ kind: 'settings', page: 'terminal' })}>
-        Terminal settings…
-      </DropdownMenuItem>
+      <MenuSeparator />
+      <MenuItem onSelect={() => showDialog({ kind: 'settings', page: 'terminal' })}>Terminal settings…</MenuItem>
     </DropdownMenu>
   )
 }

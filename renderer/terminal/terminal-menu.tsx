@@ -9,7 +9,7 @@ import {
   TextSelect,
 } from 'lucide-react'
 import { commandKeys } from '../app/commands.ts'
-import { ContextMenuItem, ContextMenuSeparator } from '../ui/context-menu.tsx'
+import { MenuItem, MenuSeparator } from '../ui/menu.tsx'
 
 type TerminalMenuProps = {
   /** Its shell marks commands, and some were run. */
@@ -37,36 +37,36 @@ export function TerminalMenu({
 }: TerminalMenuProps) {
   return (
     <>
-      <ContextMenuItem icon={ClipboardCopy} keys={commandKeys('terminal.copy')} onSelect={copy}>
+      <MenuItem icon={ClipboardCopy} keys={commandKeys('terminal.copy')} onSelect={copy}>
         Copy
-      </ContextMenuItem>
-      <ContextMenuItem icon={ClipboardPaste} keys={commandKeys('terminal.paste')} onSelect={paste}>
+      </MenuItem>
+      <MenuItem icon={ClipboardPaste} keys={commandKeys('terminal.paste')} onSelect={paste}>
         Paste
-      </ContextMenuItem>
-      <ContextMenuItem icon={TextSelect} keys={commandKeys('terminal.selectAll')} onSelect={selectAll}>
+      </MenuItem>
+      <MenuItem icon={TextSelect} keys={commandKeys('terminal.selectAll')} onSelect={selectAll}>
         Select all
-      </ContextMenuItem>
+      </MenuItem>
       {marked && (
-        <ContextMenuItem icon={SquareTerminal} keys={commandKeys('terminal.copyOutput')} onSelect={copyOutput}>
+        <MenuItem icon={SquareTerminal} keys={commandKeys('terminal.copyOutput')} onSelect={copyOutput}>
           Copy last output
-        </ContextMenuItem>
+        </MenuItem>
       )}
-      <ContextMenuSeparator />
-      <ContextMenuItem icon={MessageSquareQuote} keys={commandKeys('terminal.send')} onSelect={send}>
+      <MenuSeparator />
+      <MenuItem icon={MessageSquareQuote} keys={commandKeys('terminal.send')} onSelect={send}>
         Send selection to agent
-      </ContextMenuItem>
+      </MenuItem>
       {marked && (
-        <ContextMenuItem icon={MessageSquareQuote} keys={commandKeys('terminal.sendOutput')} onSelect={sendOutput}>
+        <MenuItem icon={MessageSquareQuote} keys={commandKeys('terminal.sendOutput')} onSelect={sendOutput}>
           Send last command to agent
-        </ContextMenuItem>
+        </MenuItem>
       )}
-      <ContextMenuSeparator />
-      <ContextMenuItem icon={Search} keys={commandKeys('terminal.find')} onSelect={find}>
+      <MenuSeparator />
+      <MenuItem icon={Search} keys={commandKeys('terminal.find')} onSelect={find}>
         Find
-      </ContextMenuItem>
-      <ContextMenuItem icon={Eraser} keys={commandKeys('terminal.clear')} onSelect={clear}>
+      </MenuItem>
+      <MenuItem icon={Eraser} keys={commandKeys('terminal.clear')} onSelect={clear}>
         Clear
-      </ContextMenuItem>
+      </MenuItem>
     </>
   )
 }

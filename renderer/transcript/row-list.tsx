@@ -13,7 +13,7 @@ import { shownView, useSession, useSessionHandle } from '../state/session-store.
 import { useWindow } from '../state/window-store.ts'
 import { useSetting } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
-import { ContextMenu } from '../ui/context-menu.tsx'
+import { ContextMenu } from '../ui/menu.tsx'
 import { counted } from './amounts.ts'
 import { FindBar } from './find-bar.tsx'
 import { markWords, unmarkWords } from './found-words.ts'

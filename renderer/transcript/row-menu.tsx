@@ -4,7 +4,7 @@ import { attempt } from '../app/attempt.ts'
 import { forkSession } from '../sessions/session-actions.ts'
 import { useSessionController, useView } from '../state/session-store.ts'
 import { showDialog, showInspector } from '../state/window-store.ts'
-import { ContextMenuItem } from '../ui/context-menu.tsx'
+import { MenuItem } from '../ui/menu.tsx'
 import { deleteFromHere, editMessage } from './item-actions.ts'
 import { definitionOf } from './row-registry.tsx'
 import { canGoOn } from './outcome.ts'
@@ -15,9 +15,9 @@ export function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Ro
   const sessionId = useSessionId()
   if (!row)
     return (
-      <ContextMenuItem disabled onSelect={() => {}}>
+      <MenuItem disabled onSelect={() => {}}>
         Nothing to do here
-      </ContextMenuItem>
+      </MenuItem>
     )
   const selection = getSelection()?.toString() ?? ''
   const copy = (text: string) => void attempt('Could not copy', () => navigator.clipboard.writeText(text))
@@ -25,32 +25,32 @@ export function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Ro
   return (
     <>
       {selection !== '' && (
-        <ContextMenuItem icon={Copy} onSelect={() => copy(selection)}>
+        <MenuItem icon={Copy} onSelect={() => copy(selection)}>
           Copy selection
-        </ContextMenuItem>
+        </MenuItem>
       )}
-      <ContextMenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row))}>
+      <MenuItem icon={Copy} onSelect={() => copy(definitionOf(row).toText(row))}>
         Copy
-      </ContextMenuItem>
+      </MenuItem>
       {row.kind === 'user' && !row.origin && row.item.source !== 'command' && (
-        <ContextMenuItem icon={Pencil} onSelect={() => void editMessage(sessionId, row.item)}>
+        <MenuItem icon={Pencil} onSelect={() => void editMessage(sessionId, row.item)}>
           Edit message
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {'item' in row && row.item.endedAt !== null && row.kind !== 'rewind' && (
-        <ContextMenuItem icon={GitFork} onSelect={() => void forkSession(sessionId, row.item.id)}>
+        <MenuItem icon={GitFork} onSelect={() => void forkSession(sessionId, row.item.id)}>
           Fork from here
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {row.kind === 'user' && row.item.source !== 'command' && (
-        <ContextMenuItem icon={Trash2} danger onSelect={() => void deleteFromHere(sessionId, row.item)}>
+        <MenuItem icon={Trash2} danger onSelect={() => void deleteFromHere(sessionId, row.item)}>
           Delete from here
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {folds && (
-        <ContextMenuItem icon={Layers} onSelect={() => onToggle(row)}>
+        <MenuItem icon={Layers} onSelect={() => onToggle(row)}>
           Open or fold
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {row.kind === 'turnEnd' && <TurnItems row={row} />}
     </>
@@ -65,33 +65,30 @@ function TurnItems({ row: { turn, changes, newest, unfinished } }: { row: RowOf<
   return (
     <>
       {changes.length > 0 && (
-        <ContextMenuItem icon={FileDiff} onSelect={() => showInspector('changes')}>
+        <MenuItem icon={FileDiff} onSelect={() => showInspector('changes')}>
           Show changes
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {changes.length > 0 && idle && (
-        <ContextMenuItem
+        <MenuItem
           icon={redo ? Redo2 : Undo2}
           onSelect={() => showDialog({ kind: 'undo', sessionId, turnId: turn.id, redo })}
         >
           {redo ? 'Redo changes' : 'Undo changes'}
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {newest && idle && (
-        <ContextMenuItem
-          icon={RotateCw}
-          onSelect={() => void attempt('Could not try again', () => controller.retry(turn.id))}
-        >
+        <MenuItem icon={RotateCw} onSelect={() => void attempt('Could not try again', () => controller.retry(turn.id))}>
           Try this turn again
-        </ContextMenuItem>
+        </MenuItem>
       )}
       {newest && idle && unfinished && (
-        <ContextMenuItem
+        <MenuItem
           icon={Play}
           onSelect={() => void attempt('Could not continue', () => controller.continueTurn(turn.id))}
         >
           Continue
-        </ContextMenuItem>
+        </MenuItem>
       )}
     </>
   )
