@@ -1,77 +1,48 @@
-import { readdir, readFile, rm, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
+import type { Step } from '../e2e/model-server/server.ts'
 import type { LatheError } from '../preload/contract/errors.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { Attachment } from '../preload/contract/items.ts'
-import { createLog } from './platform/log.ts'
-import { createWorkbench, type Workbench } from './workbench.ts'
+import { says, who, Whole } from './test-whole.ts'
 
-const who = { clientId: newId(), kind: 'web' as const, attendance: 'attended' as const }
-const never = new AbortController().signal
-const says = (text: string): Step => ({ emit: [{ text }] })
-
-let root: string
-let server: ModelServer
-let bench: Workbench
+let whole: Whole
 let sessionId: string
+let workspace: string
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-attachments-')))
-  for (const name of ['home', 'app']) await mkdir(join(root, name))
-  server = await startModelServer()
-  const lab = { kind: 'openai-compatible', baseUrl: server.baseUrl, models: ['scripted'] }
-  await writeFile(join(root, 'home', 'config.json'), JSON.stringify({ providers: { lab }, model: 'lab/scripted' }))
-  await open()
-  sessionId = bench.sessions.create({ workspace: join(root, 'app'), approvalMode: 'all' }).id
+  whole = await Whole.open()
+  workspace = await whole.workspace()
+  sessionId = whole.bench.sessions.create({ workspace, approvalMode: 'all' }).id
 })
-afterEach(async () => {
-  await bench.dispose()
-  await server.close()
-  await rm(root, { recursive: true, force: true })
-})
-
-async function open(): Promise<void> {
-  const home = join(root, 'home')
-  const log = createLog({ home, redact: (line) => line })
-  bench = await createWorkbench({ home, kind: 'web', version: '0', lasting: false, log })
-  await bench.start()
-}
+afterEach(() => whole.close())
 
 async function attach(name: string, bytes: Uint8Array | string): Promise<Attachment> {
   const data = Buffer.from(bytes).toString('base64')
   const part = { uploadId: newId(), name, mediaType: 'image/png', part: 0, last: true, data }
-  return (await bench.handlers.attachments.upload(part, who)).attachment!
+  return (await whole.bench.handlers.attachments.upload(part, who)).attachment!
 }
 
-async function send(text: string, attachments: Attachment[], ...script: Step[]): Promise<string> {
-  server.enqueue(...script)
-  const submission = { requestId: newId(), text, attachments, attendance: 'attended' as const }
-  const reply = await bench.sessions.turns.submit(sessionId, submission)
-  if (reply.accepted !== 'started') throw new Error(reply.accepted)
-  await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
-  return reply.turnId
-}
+const send = (text: string, attachments: Attachment[], ...script: Step[]): Promise<string> =>
+  whole.turn(sessionId, { text, attachments }, ...script)
 
 const failure = (work: Promise<unknown>): Promise<LatheError> =>
   work.then(
     () => Promise.reject(new Error('sent')),
     (error: LatheError) => error,
   )
-const lastRequest = () => JSON.stringify(server.asked().at(-1)?.body)
+const lastRequest = () => whole.lastRequest()
 const shownNames = async () =>
-  (await bench.sessions.open(sessionId)).items.flatMap((item) =>
+  (await whole.bench.sessions.open(sessionId)).items.flatMap((item) =>
     item.kind === 'user' ? [item.attachments.map(({ name }) => name)] : [],
   )
 /** Where a body is kept. */
 async function bodyFile(hash: string): Promise<string> {
-  const files = await readdir(join(root, 'home'), { recursive: true })
+  const files = await readdir(whole.home, { recursive: true })
   return join(
-    root,
-    'home',
+    whole.home,
     files.find((file) => file.endsWith(hash) || file.replaceAll('/', '').endsWith(hash))!,
   )
 }
@@ -95,7 +66,7 @@ test('F-1204 F-1203 FA-38 a message goes with all its attachments or not at all,
     [1, 2, 3].map((at) => attach(`${at}.png`, Buffer.concat([noise, Buffer.alloc(18 * 1024 * 1024, at)]))),
   )
   expect(await failure(send('x', large))).toMatchObject({ data: { files: [{ name: '3.png', reason: 'too_large' }] } })
-  expect([await shownNames(), server.asked().length]).toEqual([[], 0])
+  expect([await shownNames(), whole.server.asked().length]).toEqual([[], 0])
   // Attachments alone are a message, and 20 of them are.
   await send('', many.slice(0, 20), says('Seen.'))
   expect((await shownNames())[0]!.length).toBe(20)
@@ -108,23 +79,20 @@ test('F-1204 steered, queued and retried messages keep their attachments', async
     await attach('s.txt', '2nd'),
     await attach('q.txt', '3rd'),
   ]
-  server.enqueue({ emit: [{ text: 'x' }, { hang: true }] }, says('Steered.'), says('Queued.'))
-  const submission = { requestId: newId(), text: 'Go', attachments: [first], attendance: 'attended' as const }
-  const reply = await bench.sessions.turns.submit(sessionId, submission)
-  if (reply.accepted !== 'started') throw new Error(reply.accepted)
-  const { turnId } = reply
-  await expect.poll(() => server.asked().length, { timeout: 20_000 }).toBe(1)
+  const script = [{ emit: [{ text: 'x' }, { hang: true as const }] }, says('Steered.'), says('Queued.')]
+  const turnId = await whole.begin(sessionId, { text: 'Go', attachments: [first] }, ...script)
+  await expect.poll(() => whole.server.asked().length, { timeout: 20_000 }).toBe(1)
   const act = () => ({ requestId: newId(), sessionId })
-  await bench.handlers.followUps.add({ ...act(), text: 'Then', attachments: [queued] }, who)
-  const { steerId } = (await bench.handlers.steers.add(
+  await whole.bench.handlers.followUps.add({ ...act(), text: 'Then', attachments: [queued] }, who)
+  const { steerId } = (await whole.bench.handlers.steers.add(
     { ...act(), turnId, text: 'Also', attachments: [steered] },
     who,
   )) as {
     steerId: string
   }
-  await bench.handlers.steers.sendNow({ ...act(), steerId }, who)
-  await expect.poll(() => server.asked().length, { timeout: 20_000 }).toBe(3)
-  const bodies = server.asked().map(({ body }) => JSON.stringify(body))
+  await whole.bench.handlers.steers.sendNow({ ...act(), steerId }, who)
+  await expect.poll(() => whole.server.asked().length, { timeout: 20_000 }).toBe(3)
+  const bodies = whole.server.asked().map(({ body }) => JSON.stringify(body))
   expect(bodies.map((body) => ['1st', '2nd', '3rd'].map((text) => body.includes(text)))).toEqual([
     [true, false, false],
     [true, true, false],
@@ -135,7 +103,7 @@ test('F-1204 steered, queued and retried messages keep their attachments', async
 
 test('F-1202 F-1210 F-1211 K-16 bytes are a body of their own; names stay over a restart and in an export; a lost body breaks nothing', async () => {
   const text = 'what was dropped, and then deleted'
-  const original = join(root, 'app', 'notes.txt')
+  const original = join(workspace, 'notes.txt')
   await writeFile(original, text)
   const attachment = await attach('../../etc/no tes.txt', await readFile(original))
   const [twin, odd] = [await attach('no tes.txt', 'another'), await attach('CON.txt', 'odd')]
@@ -145,15 +113,15 @@ test('F-1202 F-1210 F-1211 K-16 bytes are a body of their own; names stay over a
   const names = [['no tes.txt', 'no tes (2).txt', '_CON.txt']]
   expect(await shownNames()).toEqual(names)
 
-  await bench.dispose()
-  for (const file of (await readdir(join(root, 'home'))).filter((name) => name.startsWith('lathe.db')))
+  await whole.bench.dispose()
+  for (const file of (await readdir(whole.home)).filter((name) => name.startsWith('lathe.db')))
     for (const form of [text, Buffer.from(text).toString('base64').slice(0, 40)])
-      expect((await readFile(join(root, 'home', file))).includes(form)).toBe(false)
-  await open()
+      expect((await readFile(join(whole.home, file))).includes(form)).toBe(false)
+  await whole.start()
   expect(await shownNames()).toEqual(names)
   for (const format of ['md', 'json', 'html'] as const)
     expect(
-      JSON.stringify(await bench.handlers.sessions.export({ sessionId, exportId: format, part: 0, format }, who)),
+      JSON.stringify(await whole.bench.handlers.sessions.export({ sessionId, exportId: format, part: 0, format }, who)),
     ).toContain('no tes (2).txt')
 
   await rm(await bodyFile(attachment.hash))
@@ -161,11 +129,13 @@ test('F-1202 F-1210 F-1211 K-16 bytes are a body of their own; names stay over a
   expect(lastRequest()).toContain('The file is no longer there.')
   expect(lastRequest()).toContain('another')
   expect(await shownNames()).toEqual([...names, []])
-  expect((await failure(bench.handlers.attachments.read({ sessionId, hash: attachment.hash }, who))).code).toBe(
+  expect((await failure(whole.bench.handlers.attachments.read({ sessionId, hash: attachment.hash }, who))).code).toBe(
     'file.not_found',
   )
   expect(
-    JSON.stringify(await bench.handlers.sessions.export({ sessionId, exportId: 'again', part: 0, format: 'md' }, who)),
+    JSON.stringify(
+      await whole.bench.handlers.sessions.export({ sessionId, exportId: 'again', part: 0, format: 'md' }, who),
+    ),
   ).toContain('no tes.txt')
 })
 
@@ -193,11 +163,11 @@ test('F-1225 FA-40 a picture that the provider refuses costs one more request, a
   const attached = await attach('bad.png', await picture.png().toBuffer())
   const refusal = { error: { status: 400, message: 'messages.1.content.1.image_url: Could not process image' } }
   await send('Look', [attached], refusal, says('Without it.'))
-  expect(server.asked().map(({ body }) => JSON.stringify(body).includes('base64,'))).toEqual([true, false])
-  const { items, header } = await bench.sessions.open(sessionId)
+  expect(whole.server.asked().map(({ body }) => JSON.stringify(body).includes('base64,'))).toEqual([true, false])
+  const { items, header } = await whole.bench.sessions.open(sessionId)
   expect(header.lastOutcome).toBe('completed')
   expect(JSON.stringify([items, header.notices])).toContain('refused an image')
   await send('And?', [], says('Fine.'))
-  expect(server.asked().length).toBe(3)
+  expect(whole.server.asked().length).toBe(3)
   expect(lastRequest()).not.toContain('base64,')
 })

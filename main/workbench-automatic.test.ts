@@ -1,60 +1,39 @@
 /** What starts by itself, looks at the web and at git, through the whole workbench: real processes, a real server, real git. */
 import { once } from 'node:events'
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
+import type { Step } from '../e2e/model-server/server.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { ApprovalMode, SessionView } from '../preload/contract/session.ts'
 import { runCommand } from './exec/command.ts'
-import { createLog } from './platform/log.ts'
-import { createWorkbench, type Workbench } from './workbench.ts'
+import { call, says, who, Whole } from './test-whole.ts'
+import type { Workbench } from './workbench.ts'
 
-const who = { clientId: newId(), kind: 'web' as const, attendance: 'attended' as const }
-const call = (name: string, args: Record<string, unknown>) => ({ call: { name, args } })
-const says = (text: string): Step => ({ emit: [{ text }] })
 const page = '<title>Guide</title><script>steal()</script><h1>Hello</h1>'
 
-let root: string
+let whole: Whole
+let bench: Workbench
 let workspace: string
-let server: ModelServer
 let web: Server
 let url: string
-let bench: Workbench
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-automatic-')))
-  const home = join(root, 'home')
-  await mkdir(home)
-  server = await startModelServer()
+  whole = await Whole.open()
+  bench = whole.bench
   web = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(page))
   web.listen(0, '127.0.0.1')
   await once(web, 'listening')
   url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/guide`
-  const lab = { kind: 'openai-compatible', baseUrl: server.baseUrl, models: ['scripted'] }
-  await writeFile(join(home, 'config.json'), JSON.stringify({ providers: { lab }, model: 'lab/scripted' }))
-  bench = await createWorkbench({
-    home,
-    kind: 'web',
-    version: '0',
-    lasting: false,
-    log: createLog({ home, redact: (line) => line }),
-  })
-  await bench.start()
 })
 
 beforeEach(async () => {
-  workspace = await mkdtemp(join(root, 'app-'))
+  workspace = await whole.workspace()
 })
 
 afterAll(async () => {
-  await bench.dispose()
-  await server.close()
+  await whole.close()
   web.close()
-  await rm(root, { recursive: true, force: true })
 })
 
 /** Resolves once the session shows it. */
@@ -73,8 +52,7 @@ async function until(sessionId: string, test: (view: SessionView) => unknown): P
 
 async function started(mode: ApprovalMode, ...script: Step[]): Promise<string> {
   const { id } = bench.sessions.create({ workspace, approvalMode: mode })
-  server.enqueue(...script)
-  await bench.sessions.turns.submit(id, { requestId: newId(), text: 'Do it', attachments: [], attendance: 'attended' })
+  await whole.begin(id, {}, ...script)
   return id
 }
 
@@ -91,7 +69,7 @@ test('X-608 X-310 a real process that was started to wake starts one turn when i
   const view = await until(id, ({ turns }) => turns.length === 2 && turns[1]!.outcome)
   expect(view.execSessions).toMatchObject([{ id: 'x1', wakes: true, state: 'ended', end: { exitCode: 3 } }])
   expect(view.turns[1]).toMatchObject({ source: 'process', outcome: 'completed' })
-  const request = JSON.stringify(server.asked().at(-1)?.body)
+  const request = whole.lastRequest()
   expect(request).toContain('ended with exit code 3')
   expect(request).toMatch(/<output-of-x1 [0-9a-f]{32}>\\nbuilt\\n/)
 })
@@ -114,17 +92,16 @@ test('Z-18 Z-88 XA-41 a server of this computer asks in every mode, is remembere
     scope: 'workspace',
   })
   await until(id, ended)
-  const sent = JSON.stringify(server.asked().at(-1)?.body)
+  const sent = whole.lastRequest()
   expect(sent).toContain('# Hello')
   expect(sent).not.toContain('steal')
-  server.enqueue({ emit: [call('web_fetch', { url })] }, says('Read again.'))
-  await bench.sessions.turns.submit(id, { requestId: newId(), text: 'Again', attachments: [], attendance: 'attended' })
+  await whole.begin(id, { text: 'Again' }, { emit: [call('web_fetch', { url })] }, says('Read again.'))
   const again = await until(id, (view) => view.turns.length === 2 && ended(view))
   expect(tools(again).map((item) => item.state)).toEqual(['ok', 'ok'])
 })
 
 test('Z-65 Z-80 git that only looks runs in mode read-only; where the repository names a program it does not', async () => {
-  const env = { PATH: process.env['PATH']!, HOME: root }
+  const env = { PATH: process.env['PATH']!, HOME: whole.root }
   const git = (...args: string[]) =>
     runCommand({ file: 'git', args, cwd: workspace, env, timeoutMs: 10_000, maxBytes: 1_000 })
   await git('init', '-q', '.')
@@ -142,7 +119,7 @@ test('X-332 switched off, no command is offered to the model, and a line of the 
   try {
     const id = await started('all', says('Nothing to run with.'))
     await until(id, ended)
-    const offered = JSON.stringify(server.asked().at(-1)?.body)
+    const offered = whole.lastRequest()
     for (const name of ['shell', 'exec_session', 'list_exec_sessions'])
       expect(offered).not.toContain(`"name":"${name}"`)
     expect(offered).toContain('"name":"read_file"')

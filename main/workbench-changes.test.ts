@@ -1,72 +1,43 @@
-import { chmod, mkdir, mkdtemp, readFile, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
+import type { Step } from '../e2e/model-server/server.ts'
 import type { LatheError } from '../preload/contract/errors.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { SessionView } from '../preload/contract/session.ts'
-import { createLog } from './platform/log.ts'
-import { createWorkbench, type Workbench } from './workbench.ts'
+import { call, says, who, Whole } from './test-whole.ts'
+import type { Workbench } from './workbench.ts'
 
-const who = { clientId: newId(), kind: 'web' as const, attendance: 'attended' as const }
-const never = new AbortController().signal
 const lines = Array.from({ length: 60 }, (_, at) => `line ${at + 1}\n`).join('')
 const changed = lines
   .replace('line 5\n', 'five\n')
   .replace('line 30\n', 'thirty\n')
   .replace('line 55\n', 'fifty-five\n')
-const call = (name: string, args: Record<string, unknown>) => ({ call: { name, args } })
-const says = (text: string): Step => ({ emit: [{ text }] })
-
-let root: string
-let workspace: string
-let server: ModelServer
+let whole: Whole
 let bench: Workbench
+let workspace: string
 let sessionId: string
 
 // One for the file: processes ended by a workbench that goes are ended for the whole host.
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-changes-')))
-  const home = join(root, 'home')
-  await mkdir(home)
-  server = await startModelServer()
-  const lab = { kind: 'openai-compatible', baseUrl: server.baseUrl, models: ['scripted'] }
-  await writeFile(join(home, 'config.json'), JSON.stringify({ providers: { lab }, model: 'lab/scripted' }))
-  const log = createLog({ home, redact: (line) => line })
-  bench = await createWorkbench({ home, kind: 'web', version: '0', lasting: false, log })
-  await bench.start()
+  whole = await Whole.open()
+  bench = whole.bench
 })
 
 beforeEach(async () => {
-  workspace = await mkdtemp(join(root, 'app-'))
+  workspace = await whole.workspace()
   await writeFile(join(workspace, 'a.txt'), lines)
   sessionId = bench.sessions.create({ workspace, approvalMode: 'all' }).id
 })
 
-afterAll(async () => {
-  await bench.dispose()
-  await server.close()
-  await rm(root, { recursive: true, force: true })
-})
+afterAll(() => whole.close())
 
 const view = (): Promise<SessionView> => bench.sessions.open(sessionId)
 const act = () => ({ requestId: newId(), sessionId })
 const read = (path: string): Promise<string> => readFile(join(workspace, path), 'utf8')
 
-async function turn(...script: Step[]): Promise<string> {
-  server.enqueue(...script)
-  const reply = await bench.sessions.turns.submit(sessionId, {
-    requestId: newId(),
-    text: 'Do it',
-    attachments: [],
-    attendance: 'attended',
-  })
-  if (reply.accepted !== 'started') throw new Error(reply.accepted)
-  await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
-  return reply.turnId
-}
+const turn = (...script: Step[]): Promise<string> => whole.turn(sessionId, {}, ...script)
 
 /** A turn that changes three places of `a.txt`, as the model would. */
 const threeHunks = () =>
@@ -83,7 +54,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   )
 }
 
-const lastRequest = () => JSON.stringify(server.asked().at(-1)?.body)
+const lastRequest = () => whole.lastRequest()
 
 describe('review', () => {
   test('FA-31 F-908 F-909 a rejected hunk alone goes back, and the next request tells the agent', async () => {
@@ -220,14 +191,8 @@ describe('undo', () => {
 
   test('F-1012 nothing is undone while a turn runs in the workspace', async () => {
     const turnId = await threeHunks()
-    server.enqueue({ emit: [{ text: 'x' }, { hang: true }] })
     const other = bench.sessions.create({ workspace, approvalMode: 'all' })
-    await bench.sessions.turns.submit(other.id, {
-      requestId: newId(),
-      text: 'Wait',
-      attachments: [],
-      attendance: 'attended',
-    })
+    await whole.begin(other.id, {}, { emit: [{ text: 'x' }, { hang: true }] })
     expect(
       await codeOf(bench.handlers.undo.apply({ ...act(), turnId, andLater: false, redo: false, force: [] }, who)),
     ).toBe('workspace.busy')
@@ -322,17 +287,11 @@ describe('changes by commands', () => {
   })
 
   test('F-902 X-708 what a stopped command had changed is the turn\u2019s too', async () => {
-    server.enqueue({ emit: [call('shell', { command: 'echo late > late.txt; sleep 60' })] })
-    const reply = await bench.sessions.turns.submit(sessionId, {
-      requestId: newId(),
-      text: 'Go',
-      attachments: [],
-      attendance: 'attended',
-    })
-    if (reply.accepted !== 'started') throw new Error(reply.accepted)
+    const late = { emit: [call('shell', { command: 'echo late > late.txt; sleep 60' })] }
+    const turnId = await whole.begin(sessionId, {}, late)
     await expect.poll(() => read('late.txt').catch(() => ''), { timeout: 15_000 }).toBe('late\n')
-    await bench.sessions.command(sessionId, { type: 'stop', turnId: reply.turnId, reason: 'person' })
-    await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
+    await bench.sessions.command(sessionId, { type: 'stop', turnId, reason: 'person' })
+    await whole.settled(sessionId, turnId)
     await expect
       .poll(async () => (await view()).changes.map(({ path, by }) => [path, by]), { timeout: 15_000 })
       .toEqual([['late.txt', 'command']])
@@ -370,15 +329,12 @@ test('F-307 F-1209 F-310 a picture that was read reaches the model, now and in l
     who,
   )
   expect(attachment).toMatchObject({ name: 'long.txt', mediaType: 'text/plain' })
-  server.enqueue({ emit: [call('read_file', { path: `attachment:${attachment!.hash}`, limit: 1 })] }, says('A line.'))
-  const reply = await bench.sessions.turns.submit(sessionId, {
-    requestId: newId(),
-    text: 'Read',
-    attachments: [attachment!, attachment!],
-    attendance: 'attended',
-  })
-  if (reply.accepted !== 'started') throw new Error(reply.accepted)
-  await bench.sessions.settled(await bench.sessions.actor(sessionId), reply.turnId, never)
+  await whole.turn(
+    sessionId,
+    { attachments: [attachment!, attachment!] },
+    { emit: [call('read_file', { path: `attachment:${attachment!.hash}`, limit: 1 })] },
+    says('A line.'),
+  )
   for (const part of ['data:image/png;base64,', 'long (2).txt', 'Read it with read_file by its reference', '1| a line'])
     expect(lastRequest()).toContain(part)
 })

@@ -29,6 +29,7 @@ const breaches: [from: string, imports: string][] = [
   ['main/tools/web-fetch.ts', 'node:https'],
   ['main/transport/ports.ts', 'electron'],
   ['main/tools/tool.ts', '../../e2e/model-server/server.ts'],
+  ['main/sessions/sessions.ts', './test-scene.ts'],
   ['preload/contract/routes.ts', 'node:path'],
   ['preload/contract/routes.ts', '../../main/tools/tool.ts'],
 ]
@@ -44,6 +45,7 @@ const fine: [from: string, imports: string][] = [
   ['main/workbench.ts', './sessions/actor.ts'],
   ['main/cli.ts', './workbench.ts'],
   ['main/exec/process.test.ts', '../../e2e/model-server/server.ts'],
+  ['main/sessions/test-scene.ts', '../../e2e/model-server/server.ts'],
   ['main/storage/blobs.test.ts', 'node:child_process'],
   ['preload/preload.ts', 'electron'],
   ['preload/contract/routes.ts', 'zod'],

@@ -38,9 +38,12 @@ const kept = [
   },
 ]
 
+/** Tests, and what only they import: `test-...` beside them. */
+const testFile = /(\.test\.tsx?|(^|\/)test-[^/]+\.tsx?)$/
+
 /** What is wrong with file `from` (its path in the repository) importing `specifier`, or nothing. */
 export function breach(from: string, specifier: string): string | undefined {
-  const test = /\.test\.tsx?$/.test(from)
+  const test = testFile.test(from)
   const bare = !specifier.startsWith('.')
   const side = from.split('/')[0] ?? ''
   if (bare) {
@@ -67,6 +70,7 @@ export function breach(from: string, specifier: string): string | undefined {
     return 'preload/contract imports nothing outside itself'
   if (/^(main|preload|renderer)$/.test(side) && !test && /^(e2e|bench|scripts)$/.test(target))
     return `the product imports nothing from ${target}`
+  if (/^(main|preload|renderer)$/.test(side) && !test && testFile.test(to)) return `${to} is for tests only`
   if (side !== 'main' || target !== 'main') return undefined
   const [, room] = from.split('/')
   const [, other] = to.split('/')
