@@ -2,13 +2,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Storage } from '../storage/storage.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import { calls, hangs, heldDisk, refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test('TA-1 T-133 two messages in one tick: one starts, the other is refused with its turn, or is queued and starts next', async () => {
   const bench = await scene.workbench([says('One.'), says('Two.'), says('Three.')])

@@ -1,12 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { wakeGatherMs } from '../../preload/contract/limits.ts'
 import type { AutomaticRequest } from '../turns/automatic.ts'
 import type { SessionActor } from './actor.ts'
 import { calls, heldDisk, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,11 +1,10 @@
 /** What the budgets of opening, sending and starting rest on: how often storage is asked, and for what. */
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { SessionWrite } from '../storage/storage.ts'
 import { hangs, says, testScene } from './test-scene.ts'
 import { Forks } from './forks.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test('S-151 a window that opens a session has it from the record and one slice: no body, no page', async () => {
   const first = await scene.workbench([says('answer')])

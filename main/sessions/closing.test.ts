@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { hangs, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test('SA-35 S-142 five sessions to save, one of which cannot be: the turn is settled, the four others are as they were last', async () => {
   let refused: string | null = null

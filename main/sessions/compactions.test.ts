@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { messagesOf, type Step } from '../../e2e/model-server/script.ts'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { readEventsOf } from './test-compactions.ts'
 import type { SessionActor } from './actor.ts'
@@ -9,7 +8,7 @@ import { Rewinds } from './rewinds.ts'
 import { calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** What one request may hold is 14,000 tokens; due before a turn at 12,600, after one at 11,200; 7,000 stay. */
 const lab = { models: [{ id: 'scripted', contextLength: 16_000, maxOutput: 1_000 }] }

@@ -2,11 +2,10 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { hangs, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** Two settled sessions, and one whose turn runs; then a kill. */
 async function killed(): Promise<{ first: TestWorkbench; sound: string; settled: string; running: string }> {

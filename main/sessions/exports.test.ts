@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { exportPartChars } from '../../preload/contract/limits.ts'
 import { writePrivateFile } from '../platform/private-file.ts'
 import { sampleHeader, sampleWrite, textItem, turnRow, userItem } from '../storage/write-samples.ts'
@@ -14,7 +13,7 @@ import { Exports } from './exports.ts'
 import { hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 async function whole(exports: Exports, sessionId: string, format: ExportFormat, exportId: string = format) {
   let text = ''

@@ -3,12 +3,12 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
+import type { Step } from '../../e2e/model-server/server.ts'
 import type { Models } from '../models/model.ts'
 import { calls, says, testScene } from './test-scene.ts'
 import type { TestWorkbenchOptions } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** One turn over this script, and how it ended. */
 async function turn(script: Step[], more: Partial<TestWorkbenchOptions> = {}) {

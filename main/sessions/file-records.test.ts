@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { CommitGate, settleOpenIntents } from '../files/gate.ts'
 import { Paths } from '../files/paths.ts'
 import { FileStates } from '../files/read-state.ts'
@@ -10,7 +9,7 @@ import { recordFound, StoredFileStates, StoredIntents } from './file-records.ts'
 import { calls, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 const never = new AbortController().signal
 
 /** A gate over the storage of `bench`, as the workbench builds it. */

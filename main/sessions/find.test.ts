@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { calls, hangs, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test('S-69 finds a text in all of a session: said, answered, called, written this very moment; not what was left out', async () => {
   const bench = await scene.workbench([

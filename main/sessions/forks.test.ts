@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { Forks } from './forks.ts'
@@ -8,7 +7,7 @@ import { Rewinds } from './rewinds.ts'
 import { asks, calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 function forksOf(bench: TestWorkbench, entries: Entry[] = []): Forks {
   return new Forks({

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { SessionActor } from './actor.ts'
 import { Forks } from './forks.ts'
 import { refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 const npmTest = { emit: [{ call: { name: 'shell', args: { name: 'npm-test', asks: true } } }] }
 

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { listVersion, rebuildList } from './list-rebuild.ts'
 import { Rewinds } from './rewinds.ts'
 import { hangs, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test('SA-15 S-51 overwritten lines of the list are served at once, and after the rebuild are what they were', async () => {
   const bench = await scene.workbench([says('first answer'), says('second answer'), says('third'), hangs('half')])

@@ -2,13 +2,12 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { Mention } from '../../preload/contract/items.ts'
 import { exportedText, readingOf } from './test-exports.ts'
 import { resolveMentions, type MentionSources } from './mentions.ts'
 import { calls, refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 const at = (text: string, mention: Omit<Mention, 'at'>): Mention => ({ ...mention, at: text.indexOf('@') })
 const file = (path: string) => ({ kind: 'file' as const, ref: path, label: path })
 const asked = (index: number) => JSON.stringify(scene.server.asked()[index]!.body)

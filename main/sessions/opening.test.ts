@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { storeSession } from '../../e2e/long-session.ts'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { Id } from '../../preload/contract/ids.ts'
 import { hangs, refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test.each(['a b', 'a\n', 'a/b', '../a', 'a.b', '', 'x'.repeat(65), 'ä'])(
   'S-2 %j is no id: it is matched whole',

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { Exports } from './exports.ts'
 import { calls, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 test('S-12 S-90 what a provider has kept between two steps goes back to it, and is not stored, opened, exported or searched', async () => {
   const proof = `proof${'Zq7'.repeat(20)}`

@@ -2,14 +2,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { blankHeader, foldEvent } from '../../preload/contract/fold.ts'
 import { entryOf } from './entry.ts'
 import { asks, calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 import { Workspaces } from './workspaces.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 const indicator = async (bench: TestWorkbench) => (await bench.storage.entries({ limit: 1 })).entries[0]!.indicator
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { describe, expect, test, vi } from 'vitest'
-import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
+import type { Step } from '../../e2e/model-server/server.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Recovery } from '../../preload/contract/session.ts'
 import { runCommand } from '../exec/command.ts'
@@ -9,7 +9,7 @@ import type { Moment } from './test-killed.ts'
 import { hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 // Each of these starts a host of its own.
 vi.setConfig({ testTimeout: 60_000 })
 

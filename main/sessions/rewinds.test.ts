@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import { Rewinds } from './rewinds.ts'
 import { calls, hangs, refusal, says, testScene } from './test-scene.ts'
@@ -7,7 +6,7 @@ import type { Follower, TestWorkbench } from './test-workbench.ts'
 import { wholeItems } from './test-exports.ts'
 import type { SessionActor } from './actor.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 function rewindsOf(bench: TestWorkbench, now = Date.now): Rewinds {
   return new Rewinds({ sessions: bench.sessions, storage: bench.storage, now })

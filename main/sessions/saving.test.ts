@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
+import type { Step } from '../../e2e/model-server/server.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { idleActorsMax } from '../../preload/contract/limits.ts'
@@ -8,7 +8,7 @@ import { sampleHeader, sampleWrite } from '../storage/write-samples.ts'
 import type { Message } from '../turns/inputs.ts'
 import { asks, calls, hangs, heldDisk, refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 const forEver = Number.MAX_SAFE_INTEGER
 const settles = (write: SessionWrite) => write.events.some((event) => event.type === 'turn.settled')
 

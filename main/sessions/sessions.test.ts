@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { LatheError } from '../../preload/contract/errors.ts'
 import type { Message } from '../turns/inputs.ts'
 import { calls, hangs, heldDisk, refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 describe('admission', () => {
   test('T-12 T-43 S-38 a message becomes a settled turn, stored as it is shown', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { Forks } from './forks.ts'
@@ -7,7 +6,7 @@ import { SideCommands } from './side-commands.ts'
 import { hangs, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 const models = ['lab/scripted', 'lab/large', 'other/large']
 
 function sideOf(bench: TestWorkbench): SideCommands {

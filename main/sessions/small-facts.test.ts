@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
+import type { Step } from '../../e2e/model-server/server.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { defaultSettings } from '../../preload/contract/settings.ts'
@@ -10,7 +10,7 @@ import { modelOfTurn } from './chosen-model.ts'
 import { SessionClock } from './session-clock.ts'
 import { refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 afterEach(() => void vi.useRealTimers())
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
+import type { Step } from '../../e2e/model-server/server.ts'
 import { calls, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** One turn over this script; calls end as soon as they run. */
 async function turn(

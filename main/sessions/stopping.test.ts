@@ -1,12 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
-import { startModelServer, type Step } from '../../e2e/model-server/server.ts'
+import type { Step } from '../../e2e/model-server/server.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Command } from '../turns/inputs.ts'
 import { asks, calls, hangs, heldDisk, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** Timers can be moved on; otherwise time runs as it does. */
 function movableTime(): void {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent } from '../../preload/contract/fold.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { asks, calls, hangs, heldDisk, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** All events a reader gets until the turn has settled, or until a resync. */
 async function read(bench: TestWorkbench, id: string, after: number, journalId: string): Promise<SessionEvent[]> {

@@ -3,23 +3,21 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
+import { startModelServer, type ModelServer, type Step } from '../../e2e/model-server/server.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { createFaults, type Faults } from '../storage/faults.ts'
 import type { SessionWrite, Storage } from '../storage/storage.ts'
 import { openTestWorkbench, type TestWorkbench, type TestWorkbenchOptions } from './test-workbench.ts'
 
-type Server<Step> = { baseUrl: string; enqueue(...steps: Step[]): void; close(): Promise<void> }
-
-/** `startServer` starts the scripted model server; this room may not import it. */
-export function testScene<Step, S extends Server<Step>>(startServer: () => Promise<S>) {
+export function testScene() {
   let home: string
-  let server: S
+  let server: ModelServer
   let faults: Faults
   let open: TestWorkbench[] = []
 
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'lathe-sessions-'))
-    server = await startServer()
+    server = await startModelServer()
     faults = createFaults()
   })
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { ModelEvent, ModelRequest, Models } from '../models/model.ts'
 import { refusal, says, testScene } from './test-scene.ts'
 import { makeTitle } from './titling.ts'
 import { textItem, userItem } from '../storage/write-samples.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 /** Answers one reply a request, and keeps what was asked. */
 function modelsThat(...replies: { text?: string; reasoning?: string; reason?: string; error?: boolean }[]) {

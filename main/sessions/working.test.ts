@@ -2,13 +2,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { ToolItem, ToolState } from '../../preload/contract/items.ts'
 import { asks, calls, hangs, heldDisk, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 async function stop(bench: TestWorkbench, sessionId: string, turnId: string): Promise<unknown> {
   return bench.sessions.command(sessionId, { type: 'stop', turnId, reason: 'person' })
