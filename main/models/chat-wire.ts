@@ -9,8 +9,8 @@ import {
   imageLeftOut,
   imagePartsOfResults,
   toCallId,
+  toWireFunction,
   toWireName,
-  toWireSchema,
   withExtra,
   type Ask,
   type Wire,
@@ -42,14 +42,7 @@ function body(ask: Ask): Record<string, unknown> {
       ...(tools.length === 0
         ? {}
         : {
-            tools: tools.map((tool) => ({
-              type: 'function',
-              function: {
-                name: toWireName(tool.name),
-                description: tool.description,
-                parameters: toWireSchema(tool.parameters),
-              },
-            })),
+            tools: tools.map((tool) => ({ type: 'function', function: toWireFunction(tool) })),
             ...(request.callsForbidden ? { tool_choice: 'none' } : {}),
           }),
       // Asked not to be stored (M-40); the key groups requests of a session without telling what it is (M-38).

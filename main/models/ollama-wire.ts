@@ -7,8 +7,8 @@ import {
   base64,
   imageLeftOut,
   imagesOfResults,
+  toWireFunction,
   toWireName,
-  toWireSchema,
   withExtra,
   type Ask,
   type Wire,
@@ -35,14 +35,7 @@ function body(ask: Ask): Record<string, unknown> {
       ...(tools.length === 0
         ? {}
         : {
-            tools: tools.map((tool) => ({
-              type: 'function',
-              function: {
-                name: toWireName(tool.name),
-                description: tool.description,
-                parameters: toWireSchema(tool.parameters),
-              },
-            })),
+            tools: tools.map((tool) => ({ type: 'function', function: toWireFunction(tool) })),
           }),
       ...(effort === undefined ? {} : { think: thinkValue(effort, model.id) }),
       options: {

@@ -12,8 +12,8 @@ import {
   imagePartsOfResults,
   systemText,
   toCallId,
+  toWireFunction,
   toWireName,
-  toWireSchema,
   withExtra,
   type Ask,
   type Wire,
@@ -48,13 +48,7 @@ function body(ask: Ask): Record<string, unknown> {
       ...(tools.length === 0
         ? {}
         : {
-            tools: tools.map((tool) => ({
-              type: 'function',
-              name: toWireName(tool.name),
-              description: tool.description,
-              parameters: toWireSchema(tool.parameters),
-              strict: false,
-            })),
+            tools: tools.map((tool) => ({ type: 'function', ...toWireFunction(tool), strict: false })),
             ...(request.callsForbidden ? { tool_choice: 'none' } : {}),
           }),
       prompt_cache_key: hash(request.sessionId, 32),

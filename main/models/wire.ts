@@ -75,6 +75,11 @@ export function hash(text: string, digits: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits)
 }
 
+/** A tool as protocols declare a function. */
+export function toWireFunction({ name, description, parameters }: ToolSpec): Record<string, unknown> {
+  return { name: toWireName(name), description, parameters: toWireSchema(parameters) }
+}
+
 /** What every protocol accepts of a tool's schema. */
 export function toWireSchema(parameters: Record<string, unknown>): Record<string, unknown> {
   const { $schema: _, $id: __, ...schema } = parameters

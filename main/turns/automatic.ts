@@ -80,8 +80,7 @@ export function wakeKey({ execId }: Pick<ExecNotice, 'execId'>): string {
 function waitingWakes({ hidden }: SessionState): (ExecNotice & { wakesAt: number })[] {
   const bound = new Set(hidden.completionKeys.map((one) => one.key))
   return hidden.exec.notices.filter(
-    (notice): notice is ExecNotice & { wakesAt: number } =>
-      notice.wakesAt !== undefined && notice.itemId === null && !bound.has(wakeKey(notice)),
+    (notice): notice is ExecNotice & { wakesAt: number } => notice.wakesAt !== undefined && !bound.has(wakeKey(notice)),
   )
 }
 
