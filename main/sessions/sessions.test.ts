@@ -36,7 +36,7 @@ describe('admission', () => {
     expect(await first.submit(actor, 'do it', { requestId: 'r' })).toEqual(reply)
     if (reply.accepted !== 'started') throw new Error(reply.accepted)
     await window.settled(reply.turnId)
-    const retry = await first.sessions
+    const retry = await first.sessions.turns
       .retry(actor.id, 'again', reply.turnId, undefined, 'attended')
       .catch((error: unknown) => error)
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { testHome } from './test-home.ts'
-import { sampleHeader, sampleWrite, turnStarted, userItem } from './write-samples.ts'
+import { sampleHeader, sampleWrite, turnRow, turnStarted, userItem } from './write-samples.ts'
 
 const { open, path } = testHome()
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testHome } from './test-home.ts'
 import { sampleHeader, sampleWrite, textItem, toolItem, turnRow, userItem } from './write-samples.ts'

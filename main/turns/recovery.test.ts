@@ -3,7 +3,7 @@ import { noUsage } from '../../preload/contract/fold.ts'
 import { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { recover } from './recovery.ts'
-import { Driver, refusedWith } from './test-driver.ts'
+import { Driver, followUp, refusedWith } from './test-driver.ts'
 
 function crashed(driver: Driver): Decision {
   const turn = driver.state.view.turns.at(-1)!

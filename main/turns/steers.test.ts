@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Command } from './inputs.ts'
-import { Driver, followUp, refusedWith } from './test-driver.ts'
+import { Driver, refusedWith } from './test-driver.ts'
 
 function steer(driver: Driver, text: string, more: Partial<Extract<Command, { type: 'steer.add' }>> = {}): string {
   const turnId = driver.state.turn!.id
