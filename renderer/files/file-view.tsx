@@ -15,8 +15,8 @@ import { ErrorState } from '../ui/error-state.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { useBlobUrl } from '../ui/use-blob-url.ts'
 import { type CodeLines, CodeLinesView } from './code-lines.tsx'
+import { FileFind } from './file-find.tsx'
 import { FileHeader } from './file-header.tsx'
-import { FindBar } from './find-bar.tsx'
 import { languageOf } from './language.ts'
 
 const EditorPane = lazy(() => import('./editor-pane.tsx'))
@@ -117,26 +117,28 @@ function TextView({ file, body }: { file: ShownFile; body: FileBody }) {
   return (
     <section aria-label={shownText(path)} className="flex min-h-0 grow flex-col">
       <FileHeader path={path} bytes={body.bytes} finding={finding} onFind={() => setFinding(!finding)} />
-      {finding && (
-        <FindBar
+      <div className="relative flex min-h-0 grow flex-col">
+        {finding && (
+          <FileFind
+            text={text}
+            onFind={(at) => {
+              setFound(at === null ? null : { opened, line: at })
+              if (at !== null) code.current?.showLine(at)
+            }}
+            onClose={() => {
+              setFinding(false)
+              setFound(null)
+            }}
+          />
+        )}
+        <CodeLinesView
+          ref={code}
           text={text}
-          onFind={(at) => {
-            setFound(at === null ? null : { opened, line: at })
-            if (at !== null) code.current?.showLine(at)
-          }}
-          onClose={() => {
-            setFinding(false)
-            setFound(null)
-          }}
+          language={languageOf(path)}
+          label={`Text of ${shownText(path)}`}
+          marked={marked}
         />
-      )}
-      <CodeLinesView
-        ref={code}
-        text={text}
-        language={languageOf(path)}
-        label={`Text of ${shownText(path)}`}
-        marked={marked}
-      />
+      </div>
       {body.readOnly !== null && (
         <p className="border-t border-line px-10 py-4 text-11 text-muted">
           {body.truncated

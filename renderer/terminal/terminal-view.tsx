@@ -19,9 +19,9 @@ import { ContextMenu } from '../ui/menu.tsx'
 import { toast } from '../ui/toast.tsx'
 import { hideExec } from './exec-tabs.ts'
 import { copiedText, pastedLines, pasteBytesMax, safePaste } from './paste.ts'
-import { SearchBar } from './search-bar.tsx'
 import { closeTerminal, restartTerminal } from './terminal-actions.ts'
 import { TerminalEnd } from './terminal-end.tsx'
+import { TerminalFind } from './terminal-find.tsx'
 import { TerminalMenu } from './terminal-menu.tsx'
 import { type Ended, useTerminal } from './use-terminal.ts'
 import '@xterm/xterm/css/xterm.css'
@@ -215,7 +215,7 @@ function ShownTerminal({ terminal, onRename, active, exec, onRefused }: ShownTer
   return (
     <div className="relative flex min-h-0 grow flex-col bg-terminal">
       {finding && (
-        <SearchBar
+        <TerminalFind
           search={finding}
           onClose={() => {
             setFinding(null)

@@ -15,7 +15,6 @@ import { useSetting } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { ContextMenu } from '../ui/menu.tsx'
 import { counted } from './amounts.ts'
-import { FindBar } from './find-bar.tsx'
 import { markWords, unmarkWords } from './found-words.ts'
 import { transcriptKey } from './keyboard.ts'
 import { MoreEntries } from './more-entries.tsx'
@@ -24,6 +23,7 @@ import { definitionOf } from './row-registry.tsx'
 import { RowMenu } from './row-menu.tsx'
 import { movedUp } from './readers-move.ts'
 import { buildRows, groupPage, rowBuilder, type Row } from './rows.ts'
+import { SessionFind } from './session-find.tsx'
 import { type Anchor, setAnchor, setFold, setOpened, transcriptView } from './view-state.ts'
 
 /** This near the end counts as being there. */
@@ -398,7 +398,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
         </div>
       </ContextMenu>
       {finding && (
-        <FindBar
+        <SessionFind
           sessionId={sessionId}
           onClose={() => {
             setFinding(false)

@@ -1,16 +1,14 @@
 /** Find in the session on screen (S-69): in all of it, loaded or not, and in what is being written. */
-import { ArrowDown, ArrowUp, X } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { focusOnMount } from '../app/focus-on-mount.ts'
 import { useSessionController } from '../state/session-store.ts'
 import { useWindow } from '../state/window-store.ts'
-import { IconButton } from '../ui/icon-button.tsx'
+import { FindBar } from '../ui/find-bar.tsx'
 
 const quietMs = 200
 
 type Found = { text: string; itemIds: string[]; more: boolean; at: number }
 
-export function FindBar({ sessionId, onClose }: { sessionId: string; onClose: () => void }) {
+export function SessionFind({ sessionId, onClose }: { sessionId: string; onClose: () => void }) {
   const controller = useSessionController(sessionId)
   const [text, setText] = useState('')
   const [found, setFound] = useState<Found | null>(null)
@@ -40,40 +38,11 @@ export function FindBar({ sessionId, onClose }: { sessionId: string; onClose: ()
     if (itemIds.length > 0) show({ ...found, at: (at + by + itemIds.length) % itemIds.length })
   }
 
-  const words =
+  const said =
     found === null || text.trim() === ''
       ? ''
       : found.itemIds.length === 0
         ? 'Nothing found'
         : `${found.at + 1} of ${found.itemIds.length}${found.more ? '+' : ''}`
-  return (
-    <div
-      role="search"
-      aria-label="Find in session"
-      className="absolute top-8 right-24 z-10 flex h-32 w-320 max-w-[calc(100%-3rem)] items-center gap-2 rounded-8 bg-raised pr-4 pl-10 shadow-float"
-    >
-      <input
-        ref={focusOnMount}
-        aria-label="Find in session"
-        placeholder="Find"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.nativeEvent.isComposing) return
-          if (event.key === 'Enter') step(event.shiftKey ? 1 : -1)
-          if (event.key === 'Escape') {
-            event.stopPropagation()
-            onClose()
-          }
-        }}
-        className="h-full min-w-0 grow bg-transparent text-12 outline-none"
-      />
-      <span role="status" className="figures shrink-0 px-4 text-11 text-muted">
-        {words}
-      </span>
-      <IconButton icon={ArrowUp} label="Earlier" size="small" onClick={() => step(-1)} />
-      <IconButton icon={ArrowDown} label="Later" size="small" onClick={() => step(1)} />
-      <IconButton icon={X} label="Close find" size="small" onClick={onClose} />
-    </div>
-  )
+  return <FindBar label="Find in session" {...{ text, said, onClose }} onText={setText} onStep={step} upwards />
 }

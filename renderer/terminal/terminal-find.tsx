@@ -1,8 +1,8 @@
 import type { ISearchOptions, SearchAddon } from '@xterm/addon-search'
-import { ArrowDown, ArrowUp, CaseSensitive, Regex, WholeWord, X } from 'lucide-react'
+import { CaseSensitive, Regex, WholeWord } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { focusOnMount } from '../app/focus-on-mount.ts'
 import { colour } from '../app/theme.ts'
+import { FindBar } from '../ui/find-bar.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
 function isExpression(text: string): boolean {
@@ -14,7 +14,7 @@ function isExpression(text: string): boolean {
 }
 
 /** Find in the scrollback, with case, whole word and regular expression (X-816). */
-export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: () => void }) {
+export function TerminalFind({ search, onClose }: { search: SearchAddon; onClose: () => void }) {
   const [text, setText] = useState('')
   const [caseSensitive, setCase] = useState(false)
   const [wholeWord, setWord] = useState(false)
@@ -55,7 +55,7 @@ export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: (
     [text, caseSensitive, wholeWord, regex],
   )
 
-  const words =
+  const said =
     text === ''
       ? ''
       : invalid
@@ -66,29 +66,7 @@ export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: (
             ? `${found.count}`
             : `${found.index + 1} of ${found.count}`
   return (
-    <div
-      role="search"
-      aria-label="Find in terminal"
-      className="absolute top-6 right-16 z-10 flex h-32 w-320 max-w-[calc(100%-2rem)] items-center gap-2 rounded-8 bg-raised pr-4 pl-10 shadow-float"
-    >
-      <input
-        ref={focusOnMount}
-        aria-label="Find in terminal"
-        placeholder="Find"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter') find(event.shiftKey ? -1 : 1)
-          if (event.key === 'Escape') {
-            event.stopPropagation()
-            onClose()
-          }
-        }}
-        className="h-full min-w-0 grow bg-transparent text-12 outline-none"
-      />
-      <span role="status" className="figures shrink-0 px-4 text-11 text-muted">
-        {words}
-      </span>
+    <FindBar label="Find in terminal" {...{ text, said, onClose }} onText={setText} onStep={(by) => find(by)}>
       <IconButton
         icon={CaseSensitive}
         label="Match case"
@@ -110,9 +88,6 @@ export function SearchBar({ search, onClose }: { search: SearchAddon; onClose: (
         pressed={regex}
         onClick={() => setRegex(!regex)}
       />
-      <IconButton icon={ArrowUp} label="Previous" size="small" onClick={() => find(-1)} />
-      <IconButton icon={ArrowDown} label="Next" size="small" onClick={() => find(1)} />
-      <IconButton icon={X} label="Close find" size="small" onClick={onClose} />
-    </div>
+    </FindBar>
   )
 }
