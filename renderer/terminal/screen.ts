@@ -11,8 +11,9 @@ import { client } from '../state/link.ts'
 import { openFile, openLink } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { inWorkspace } from '../files/file-tree.ts'
-import { fromFolder, pathPlaces } from './path-links.ts'
+import { fileOfAddress, fromFolder, pathPlaces } from './path-links.ts'
 import { ScreenCommands } from './screen-commands.ts'
+import { shownLine } from './shown-line.ts'
 import { speakOutput } from './spoken-output.ts'
 
 export interface Screen {
@@ -36,10 +37,11 @@ const clipboardMax = 1024 * 1024
 const withModifier = (event: MouseEvent) => event.ctrlKey || event.metaKey
 
 function openTarget(workspace: string, url: string): void {
-  if (!url.startsWith('file:')) return void openLink(url)
-  const path = URL.canParse(url) ? decodeURIComponent(new URL(url).pathname) : ''
+  const file = fileOfAddress(url)
+  if (!file) return void openLink(url)
+  const { path, ...at } = file
   // Files of the workspace only; others are not the inspector's to show (Z-197).
-  if (path.startsWith(`${workspace}/`)) openFile(workspace, inWorkspace(workspace, path))
+  if (path.startsWith(`${workspace}/`)) openFile(workspace, inWorkspace(workspace, path), at)
 }
 
 type ScreenOptions = {
@@ -194,7 +196,7 @@ function namesIn(workspace: string, folder: string): Promise<ReadonlySet<string>
   return names
 }
 
-/** Files that a row names and that exist (X-811). */
+/** Files that the line of a row names and that exist (X-811). */
 async function fileLinks(
   term: Terminal,
   {
@@ -204,7 +206,7 @@ async function fileLinks(
     onLink,
   }: { workspace: string; folder: string; row: number; onLink: (target: string | null) => void },
 ): Promise<ILink[] | undefined> {
-  const text = term.buffer.active.getLine(row - 1)?.translateToString(true) ?? ''
+  const { text, cells } = shownLine(term.buffer.active, row - 1)
   const links: ILink[] = []
   for (const { path, from, to, ...at } of pathPlaces(text)) {
     const inside = inWorkspace(workspace, fromFolder(folder, path))
@@ -214,7 +216,7 @@ async function fileLinks(
     if (!names.has(inside.slice(cut + 1))) continue
     links.push({
       text: text.slice(from, to),
-      range: { start: { x: from + 1, y: row }, end: { x: to, y: row } },
+      range: { start: cells[from]!, end: cells[to - 1]! },
       activate: (event) => withModifier(event) && openFile(workspace, inside, at),
       hover: () =>
         onLink([inside, at.line && `line ${at.line}`, at.column && `column ${at.column}`].filter(Boolean).join(', ')),
