@@ -121,6 +121,21 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     expect(await running.end).toBe(end)
   }, 40_000)
 
+  test('X-210 X-504 the last output of a process that was held back at its end is not lost', async () => {
+    let length = 0
+    const running = await startProcess({
+      ...launch,
+      file: 'sh',
+      args: ['-c', 'sleep 0.2; head -c 60000 /dev/zero'],
+      outputByName: true,
+      output: (_, bytes) => void (length += bytes.length),
+    })
+    running.pause()
+    void running.exited.then(() => setTimeout(() => running.resume(), 400))
+    expect(await running.end).toMatchObject({ exitCode: 0, reason: 'exited' })
+    expect(length).toBe(60_000)
+  })
+
   test('X-217 a descendant that left the group and lost its parent is found by its environment', async () => {
     let pid = 0
     const output = (_: unknown, bytes: Buffer): void => void (pid = Number(bytes.toString()))

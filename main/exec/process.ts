@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { stat } from 'node:fs/promises'
+import { setImmediate as loopTurn } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { type Carrier, type Launch, openPipes, openPty, type OutputStream } from './carrier.ts'
 import {
@@ -57,11 +58,29 @@ export type ProcessStart = Launch & {
 
 const quietMs = 100
 const drainMs = 1_000
+const heldMax = 30_000
 const reapMs = 5_000
 const backgroundPollMs = 1_000
 
+/** Work on output in one turn of the loop; then it rests until the next, so that whatever else waits has its turn. */
+const turnMs = 8
+
 const live = new Set<RunningProcess>()
 let closing = false
+let workedMs = 0
+const resting = new Set<RunningProcess>()
+
+function restUntilNextTurn(running: RunningProcess): void {
+  if (resting.size === 0) {
+    setImmediate(() => {
+      workedMs = 0
+      const all = [...resting]
+      resting.clear()
+      for (const one of all) one.read()
+    })
+  }
+  resting.add(running)
+}
 
 /**
  * Starts a process in a session and group of its own. Throws `exec.spawn_failed` with the system's code, the program and
@@ -113,6 +132,8 @@ export class RunningProcess {
   #lastOutput = 0
   #stopping: Promise<ProcessEnd> | null = null
   #released = false
+  #isOpen = false
+  #held = false
   #gone = Promise.withResolvers<void>()
 
   constructor(start: ProcessStart, marker: string) {
@@ -148,10 +169,7 @@ export class RunningProcess {
   /** Called once, by `startProcess`. */
   async open(launch: Launch): Promise<void> {
     const events = {
-      data: (stream: OutputStream, bytes: Buffer) => {
-        this.#lastOutput = performance.now()
-        this.#start.output(stream, bytes)
-      },
+      data: (stream: OutputStream, bytes: Buffer) => this.#take(stream, bytes),
       exit: (exitCode: number | null, signal: string | null) => {
         this.#exit = { exitCode, signal }
         this.#exited.resolve()
@@ -162,6 +180,7 @@ export class RunningProcess {
       },
     }
     this.#carrier = launch.pty ? await openPty(launch, launch.pty, events) : await openPipes(launch, events)
+    this.#isOpen = true
     this.#identity = { leader: this.pid, leaderStart: null, marker: this.#marker, bootId: null }
     live.add(this)
     killAllAtExit()
@@ -169,6 +188,21 @@ export class RunningProcess {
     this.#identity = { leader: this.pid, leaderStart, marker: this.#marker, bootId: boot }
     this.#start.ledger?.started(this.#identity)
     void this.#exited.promise.then(() => this.#afterExit())
+  }
+
+  #take(stream: OutputStream, bytes: Buffer): void {
+    const from = performance.now()
+    this.#start.output(stream, bytes)
+    this.#lastOutput = performance.now()
+    workedMs += this.#lastOutput - from
+    if (workedMs < turnMs || !this.#isOpen || this.#stopping) return
+    this.#carrier.pause()
+    restUntilNextTurn(this)
+  }
+
+  /** Reads on behind a rest, unless it is held back. */
+  read(): void {
+    if (!this.#held) this.#carrier.resume()
   }
 
   /** False where the process no longer reads. */
@@ -188,11 +222,13 @@ export class RunningProcess {
 
   /** Stops reading its output; the process is held back once the kernel's buffer is full. */
   pause(): void {
+    this.#held = true
     this.#carrier.pause()
   }
 
   resume(): void {
-    this.#carrier.resume()
+    this.#held = false
+    if (!resting.has(this)) this.#carrier.resume()
   }
 
   resize(cols: number, rows: number): void {
@@ -210,7 +246,7 @@ export class RunningProcess {
 
   async #endTree(reason: ProcessEnd['reason'], grace?: number): Promise<ProcessEnd> {
     // The carrier must be read on, or a process blocked in a write could not act on SIGTERM.
-    this.#carrier.resume()
+    this.resume()
     if (this.#start.pty && process.platform === 'win32') this.#carrier.destroy()
     const { system = processSystem } = this.#start
     const survivors = await endTree(this.#identity, { grace, hangUp: this.#start.pty !== undefined, system })
@@ -237,15 +273,24 @@ export class RunningProcess {
     if (!this.#stopping) this.#release()
   }
 
-  /** X-210: until the streams close, or 100 ms without a chunk; at most 1,000 ms. */
+  /**
+   * X-210: until the streams close, or 100 ms without a chunk; at most 1,000 ms. While the spool holds it back (X-504) it
+   * is not read, so that time says nothing of it: its last output waits in the pipe.
+   */
   async #drained(): Promise<void> {
     const began = performance.now()
     this.#lastOutput = began
+    let heldMs = 0
     while (!this.#streamsClosed) {
       const now = performance.now()
-      const wait = Math.min(this.#lastOutput + quietMs, began + drainMs) - now
+      const wait = Math.min(this.#lastOutput + quietMs, began + heldMs + drainMs) - now
       if (wait <= 0) return
       await Promise.race([this.#closed.promise, limit(wait)])
+      // A loop that was busy has not read yet what is there.
+      await loopTurn()
+      if (!this.#held || heldMs > heldMax) continue
+      this.#lastOutput = performance.now()
+      heldMs += this.#lastOutput - now
     }
   }
 
