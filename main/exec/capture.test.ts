@@ -21,6 +21,17 @@ test('X-501 XA-4 a character split over chunks, on either stream, is whole; inva
   expect(output).toMatchObject({ stdout: '€\ufffd', stderr: '😀\ufffd', bytes: 9 })
 })
 
+test('a card shows the true beginning and the true end of a long stream', async () => {
+  const capture = new OutputCapture({ folder })
+  const lines = Array.from({ length: 20_000 }, (_, at) => `line ${at}\n`).join('')
+  for (let at = 0; at < lines.length; at += 5_000) capture.push('stdout', Buffer.from(lines.slice(at, at + 5_000)))
+  const output = capture.finish()
+  const [head, tail] = output.stdout.split(/\[\.\.\. [\d,]+ characters, [\d,]+ lines left out \.\.\.\]\n/)
+  expect(head!.length + tail!.length).toBeGreaterThan(32_000)
+  expect(lines.startsWith(head!) && lines.endsWith(tail!)).toBe(true)
+  await output.release()
+})
+
 test('X-308 the streams are merged by arrival and kept apart', () => {
   const capture = new OutputCapture({ folder })
   for (const [stream, text] of [
@@ -79,10 +90,31 @@ test('X-502 the spool keeps the first and the last, whole characters, and says h
   expect(await readdir(folder)).toEqual([])
 })
 
+test('X-502 a spool file is 64 MiB at most: the first 16 MiB and the last 48 MiB', async () => {
+  const path = join(folder, 'full size')
+  let written = Promise.resolve()
+  let goOn = () => {}
+  const pressure = (high: boolean) => (high ? (written = new Promise((resolve) => (goOn = resolve))) : goOn())
+  const spool = new Spool({ path, pressure })
+  const mib = 1024 * 1024
+  const block = (at: number) => String.fromCharCode(40 + at)
+  for (let at = 0; at < 80; at += 1) {
+    spool.push(block(at).repeat(mib))
+    await written
+  }
+  const [head, tail] = (await textOf(spool.whole())).split(/\n\[\.\.\. [\d,]+ bytes were not kept \.\.\.\]\n/)
+  expect((await stat(path)).size).toBe(64 * mib)
+  expect([head!.length, head![0], head!.at(-1)]).toEqual([16 * mib, block(0), block(15)])
+  expect([tail!.length, tail![0], tail!.at(-1)]).toEqual([48 * mib, block(32), block(79)])
+  await spool.discard()
+})
+
 test('X-504 the process is held back by a slow disk only, and let go when the disk fails', async () => {
   const pressures: boolean[] = []
   const spool = new Spool({ path: join(folder, 'pressed'), pressure: (high) => pressures.push(high) })
-  for (let at = 0; at < 6; at += 1) spool.push('x'.repeat(1024 * 1024))
+  for (let at = 0; at < 4; at += 1) spool.push('x'.repeat(1024 * 1024))
+  expect(pressures).toEqual([])
+  spool.push('x')
   expect(pressures).toEqual([true])
   await vi.waitFor(() => expect(pressures).toEqual([true, false]))
   expect((await stat(join(folder, 'pressed'))).mode & 0o777).toBe(0o600)

@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { TextDecoder } from 'node:util'
 import type { OutputStream } from './carrier.ts'
+import { HeadTail, type Kept } from './head-tail.ts'
 import { LiveOutput } from './live-output.ts'
-import { cutOutput, HeadTail, type Kept, looksBinary, TerminalText } from './output.ts'
+import { cutOutput, looksBinary, TerminalText } from './output.ts'
 import { Spool } from './spool.ts'
 
 /** Takes secrets out of a stream; holds back what may be the beginning of one (Z-103). */
@@ -26,7 +27,7 @@ export type CaptureOptions = {
 export type CapturedOutput = {
   /** As the model reads it, both streams by arrival. */
   reduced: Kept
-  /** Each stream by itself with its escape sequences, for the card; the first 8 and the last 24 Ki characters. */
+  /** Each stream by itself with its escape sequences, for the card; 32 Ki characters of its beginning and end. */
   stdout: string
   stderr: string
   bytes: number
@@ -41,6 +42,8 @@ export type CapturedOutput = {
 type Channel = { decoder: TextDecoder; redactor: Redactor | undefined; kept: HeadTail }
 
 const binarySample = 4_096
+/** Of each stream on a card. */
+const shownChars = 32_768
 
 export class OutputCapture {
   readonly #channels: Record<OutputStream, Channel>
@@ -64,7 +67,8 @@ export class OutputCapture {
     const channel = (): Channel => ({
       decoder: new TextDecoder('utf-8', { ignoreBOM: true }),
       redactor: options.redactor?.(),
-      kept: new HeadTail(8_192, 24_576),
+      // More at both ends than is shown, as a cut wants it.
+      kept: new HeadTail(16_384, 24_576),
     })
     this.#channels = { stdout: channel(), stderr: channel() }
     this.#live = options.live && new LiveOutput(options.live, { isJournaled: true })
@@ -195,13 +199,14 @@ export class OutputCapture {
       this.#take(stream, redactor ? redactor.push(rest) + redactor.end() : rest)
     }
     this.#finished = true
+    this.#spool.close()
     this.#text.end()
     this.#live?.end()
   }
 
   /** A stream's beginning and end with its escape sequences, for the card. */
   shown(stream: OutputStream): string {
-    return cutOutput(this.#channels[stream].kept.kept(), 32_768)
+    return cutOutput(this.#channels[stream].kept.kept(), shownChars)
   }
 
   finish(): CapturedOutput {

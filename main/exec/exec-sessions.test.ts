@@ -234,6 +234,34 @@ describe('ownership and limits', () => {
     expect(exec.sessions.running('many')).toHaveLength(0)
   }, 30_000)
 
+  test('X-403 sixty-four are the most in a host, whoever owns them', async () => {
+    const owners = ['h1', 'h2', 'h3', 'h4']
+    await Promise.all(
+      owners.flatMap((owner) => Array.from({ length: 16 }, () => exec.told('exec sleep 60', { owner }))),
+    )
+    await expect(exec.shell('sleep 60', { owner: 'h5' })).rejects.toMatchObject({ code: 'exec.limit' })
+    await exec.sessions.running('h1')[0]!.stop()
+    await (await exec.shell('exec sleep 60', { owner: 'h5' })).stop()
+    await Promise.all(owners.map((owner) => exec.sessions.endOf(owner)))
+  }, 60_000)
+
+  test('X-404 an ended one is kept for 30 minutes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const session = await exec.told('read go', { owner: 'half an hour', timeoutMs: null })
+      session.closeInput()
+      await session.ended
+      await vi.advanceTimersByTimeAsync(30 * 60_000 - 1)
+      expect(await exec.sessions.get('half an hour', session.id!)).toBe(session)
+      await vi.advanceTimersByTimeAsync(1)
+      await expect(exec.sessions.get('half an hour', session.id!)).rejects.toMatchObject({
+        message: `${session.id} has ended.`,
+      })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   test('X-404 at most 32 ended ones are kept, the told ones go first; then their output is named', async () => {
     // Each waits until it has its number: one that ends before anybody was told of it leaves nothing to keep.
     const ended = async (command: string) => {

@@ -50,10 +50,14 @@ export class LiveOutput {
         : this.#waiting.length >= maxPieces
           ? this.#waiting.findLast((piece) => piece.stream === stream)
           : undefined
-    if (joined) joined.text += text
-    else this.#waiting.push({ stream, text })
-    this.#size += text.length
-    if (this.#size > this.#pace.burst) this.#passOver()
+    const { burst } = this.#pace
+    // What alone is more than may wait is cut before it is joined: a flood is not copied to be dropped.
+    const end = text.length > burst ? text.slice(-burst) : text
+    if (joined && end === text) joined.text += text
+    else this.#waiting.push({ stream, text: end })
+    this.#size += end.length
+    this.#skipped += text.length - end.length
+    if (this.#size > burst) this.#passOver()
     this.#timer ??= setTimeout(() => this.#flush(), intervalMs)
   }
 

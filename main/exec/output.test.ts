@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cutOutput, HeadTail, looksBinary, reduceText, TerminalText } from './output.ts'
+import { HeadTail } from './head-tail.ts'
+import { cutOutput, looksBinary, reduceText, TerminalText } from './output.ts'
 
 const table: [raw: string, reduced: string][] = [
   ['10%\r50%\r100%\n', '100%\n'],
@@ -137,6 +138,19 @@ test('X-503 memory is bounded for any output: endless lines, endless line, endle
     droppedLines: 0,
   })
   expect(reduceText('y'.repeat(8_000) + '\rX\x1b[B'.repeat(200_000)).length).toBeLessThan(20_000)
+})
+
+test('X-503 the first 262,144 and the last 786,432 characters are kept, and those between counted', () => {
+  const kept = new HeadTail()
+  const lines = Array.from({ length: 300_000 }, (_, at) => `${String(at).padStart(6, '0')}\n`).join('')
+  for (let at = 0; at < lines.length; at += 10_007) kept.push(lines.slice(at, at + 10_007))
+  const dropped = lines.length - 1_048_576
+  expect(kept.kept()).toEqual({
+    head: lines.slice(0, 262_144),
+    tail: lines.slice(-786_432),
+    dropped,
+    droppedLines: lines.slice(262_144, 262_144 + dropped).split('\n').length - 1,
+  })
 })
 
 test('X-507 over budget: 40 % head, 60 % tail, the true number left out', () => {

@@ -3,6 +3,8 @@
  * it is pure, works on chunks of any size with the same result, and holds a bounded amount of text.
  */
 
+import { isLowSurrogate, type Kept } from './head-tail.ts'
+
 /** Control characters except tab and line feed, C1 included, and the invisible characters of Z-132. */
 const special =
   /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|\udb40[\udc00-\udc7f]/g
@@ -128,7 +130,9 @@ export class TerminalText {
       at = text.lastIndexOf('\n', at - 1)
       if (at <= 0) return text
     }
-    this.#emit(`${this.#lines.map(asText).join('\n')}${text.slice(0, at + 1)}`)
+    const held = this.#lines.map(asText).join('\n')
+    if (held !== '') this.#emit(held)
+    this.#emit(text.slice(0, at + 1))
     this.#lines = ['']
     return text.slice(at + 1)
   }
@@ -276,78 +280,6 @@ export function reduceText(raw: string): string {
   return reduced
 }
 
-/** The first and the last of a text too long to keep, with what was dropped between them counted (X-503). */
-export class HeadTail {
-  #headLimit: number
-  readonly #tailLimit: number
-  #head = ''
-  #tail: string[] = []
-  #tailLength = 0
-  #dropped = 0
-  #droppedLines = 0
-
-  /** Limits in characters. */
-  constructor(headLimit = 262_144, tailLimit = 786_432) {
-    this.#headLimit = headLimit
-    this.#tailLimit = tailLimit
-  }
-
-  push(text: string): void {
-    const room = this.#headLimit - this.#head.length
-    if (room > 0) {
-      this.#head += text.slice(0, room)
-      text = text.slice(room)
-    }
-    if (text === '') return
-    // Small pieces are joined, so that a process that writes byte by byte costs no more than its text.
-    const last = this.#tail.at(-1)
-    if (last !== undefined && last.length + text.length <= 8_192) this.#tail[this.#tail.length - 1] = last + text
-    else this.#tail.push(text)
-    this.#tailLength += text.length
-    while (this.#tailLength - this.#tail[0]!.length >= this.#tailLimit) this.#drop(this.#tail.shift()!)
-  }
-
-  /** Another stretch of text behind this one. */
-  add({ head, tail, dropped, droppedLines }: Kept): void {
-    this.push(head)
-    if (dropped > 0) {
-      // Text is missing from here on: what follows can only be an end.
-      this.#headLimit = this.#head.length
-      for (const part of this.#tail) this.#drop(part)
-      this.#tail = []
-      this.#dropped += dropped
-      this.#droppedLines += droppedLines
-    }
-    this.push(tail)
-  }
-
-  #drop(text: string): void {
-    this.#tailLength -= text.length
-    this.#dropped += text.length
-    this.#droppedLines += linesIn(text)
-  }
-
-  /** All characters pushed so far. */
-  get length(): number {
-    return this.#head.length + this.#tailLength + this.#dropped
-  }
-
-  kept(): Kept {
-    const joined = this.#tail.join('')
-    let over = Math.max(0, joined.length - this.#tailLimit)
-    if (over > 0 && isLowSurrogate(joined, over)) over += 1
-    return {
-      head: this.#head,
-      tail: joined.slice(over),
-      dropped: this.#dropped + over,
-      droppedLines: this.#droppedLines + linesIn(joined.slice(0, over)),
-    }
-  }
-}
-
-/** `dropped` characters, with `droppedLines` line ends among them, stood between head and tail. */
-export type Kept = { head: string; tail: string; dropped: number; droppedLines: number }
-
 /** A line end this near to a cut is where the cut goes. */
 const nearLineEnd = 200
 
@@ -391,10 +323,6 @@ function tailCut(text: string, at: number): number {
   const lineEnd = text.indexOf('\n', at - 1) + 1
   if (lineEnd > 0 && lineEnd - at <= nearLineEnd) return lineEnd
   return isLowSurrogate(text, at) ? at + 1 : at
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00
 }
 
 function linesIn(text: string): number {

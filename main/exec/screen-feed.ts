@@ -134,6 +134,8 @@ export class ScreenFeed {
     viewer.frames = []
     viewer.waiting = 0
     const snapshot = await this.screen.snapshot()
+    // What waits to be joined may be in it.
+    this.#flush()
     // A snapshot that had to wait for another one holds more than was printed when this one was asked for.
     viewer.frames = viewer.frames.flatMap((frame): TerminalFrame[] => {
       if (frame.type !== 'data') return [frame]

@@ -9,7 +9,7 @@ const memoryBytes = 64 * 1024
 const pauseBytes = 4 * 1024 * 1024
 const resumeBytes = 1024 * 1024
 const writeBytes = 256 * 1024
-const sparesMax = 4
+const sparesMax = pauseBytes / writeBytes
 
 export type SpoolOptions = {
   /** Where the file goes once it is needed. */
@@ -39,6 +39,7 @@ export class Spool {
   #writing: Promise<void> | null = null
   #paused = false
   #failed = false
+  #closed = false
 
   constructor(options: SpoolOptions) {
     this.#options = options
@@ -78,6 +79,12 @@ export class Spool {
     return { buffer: this.#spare.pop() ?? Buffer.allocUnsafeSlow(size), from: 0, to: 0 }
   }
 
+  /** Nothing more is pushed: buffers that were written are let go. */
+  close(): void {
+    this.#closed = true
+    this.#spare = []
+  }
+
   #press(high: boolean): void {
     this.#paused = high
     this.#options.pressure(high)
@@ -90,7 +97,8 @@ export class Spool {
         // More may be pushed into it meanwhile.
         while (first.from < first.to) await this.#place(first)
         this.#queue.shift()
-        if (first.buffer.length === writeBytes && this.#spare.length < sparesMax) this.#spare.push(first.buffer)
+        const again = !this.#closed && first.buffer.length === writeBytes && this.#spare.length < sparesMax
+        if (again) this.#spare.push(first.buffer)
         if (this.#paused && this.#queued < resumeBytes) this.#press(false)
       }
     } catch {

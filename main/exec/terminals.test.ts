@@ -7,6 +7,7 @@ import { TerminalScreen } from './terminal-screen.ts'
 import type { TerminalChange, Terminals } from './terminals.ts'
 import { profile, testTerminals, TestWindow } from './test-terminals.ts'
 
+vi.setConfig({ testTimeout: 60_000 })
 const lab = await testTerminals()
 const { home } = lab
 const terminalsOf = lab.make
@@ -76,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     await quick.shows(/[$#]/)
     const thaw = Promise.withResolvers<void>()
     frozen.frozen = thaw.promise
-    terminals.input(id, 'yes | head -n 400000; echo fi""n\r')
+    terminals.input(id, `yes ${'y'.repeat(120)} | head -n 8000; echo fi""n\r`)
     await quick.shows('fin')
     expect(frozen.frames.reduce((sum, frame) => sum + (frame.type === 'data' ? frame.data.length : 0), 0)).toBeLessThan(
       100_000,

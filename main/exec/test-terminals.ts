@@ -115,17 +115,23 @@ export class TestWindow {
   }
 
   get lines(): string[] {
+    return this.newest(Infinity)
+  }
+
+  /** The last `count` lines. */
+  newest(count: number): string[] {
     const { normal } = this.emulator.buffer
-    return Array.from({ length: normal.length }, (_, row) => normal.getLine(row)!.translateToString(true))
+    const from = Math.max(0, normal.length - count)
+    return Array.from({ length: normal.length - from }, (_, row) => normal.getLine(from + row)!.translateToString(true))
   }
 
   async shows(text: string | RegExp): Promise<void> {
-    const found = (): boolean =>
-      this.lines.slice(-400).some((line) => (typeof text === 'string' ? line === text : text.test(line)))
     const check = (): void => {
-      if (!found()) throw new Error(`${text} is not shown, but: ${this.lines.slice(-24).join('|')}`)
+      const lines = this.newest(400)
+      if (!lines.some((line) => (typeof text === 'string' ? line === text : text.test(line))))
+        throw new Error(`${text} is not shown, but: ${lines.slice(-24).join('|')}`)
     }
-    await vi.waitFor(check, { timeout: 15_000, interval: 20 })
+    await vi.waitFor(check, { timeout: 30_000, interval: 20 })
   }
 
   async leave(): Promise<void> {
