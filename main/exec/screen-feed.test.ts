@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { TerminalFrame } from '../../preload/contract/routes.ts'
+import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import { ScreenFeed } from './screen-feed.ts'
 
 const never = new AbortController().signal
