@@ -94,7 +94,10 @@ test('X-502 a spool file is 64 MiB at most: the first 16 MiB and the last 48 MiB
   const path = join(folder, 'full size')
   let written = Promise.resolve()
   let goOn = () => {}
-  const pressure = (high: boolean) => (high ? (written = new Promise((resolve) => (goOn = resolve))) : goOn())
+  const pressure = (high: boolean): void => {
+    if (high) written = new Promise((resolve) => (goOn = resolve))
+    else goOn()
+  }
   const spool = new Spool({ path, pressure })
   const mib = 1024 * 1024
   const block = (at: number) => String.fromCharCode(40 + at)
