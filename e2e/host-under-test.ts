@@ -9,7 +9,7 @@ import { sandboxArguments } from '../scripts/browser.ts'
 import { DesktopApp } from './electron-stand-in/driver.ts'
 import type { Lab, LatheProcess } from './lab.ts'
 
-export const hosts = ['web', 'stand-in', 'electron'] as const
+const hosts = ['web', 'stand-in', 'electron'] as const
 export type HostName = (typeof hosts)[number]
 
 export type HostUnderTest = {
@@ -33,7 +33,7 @@ export type Opening = {
 }
 
 const root = resolve(import.meta.dirname, '..')
-export const electronBinary = join(
+const electronBinary = join(
   root,
   'node_modules/electron/dist',
   process.platform === 'win32' ? 'electron.exe' : 'electron',

@@ -14,7 +14,7 @@ import { startModelServer, type ModelServer, type RecordedRequest, type Step } f
 
 const exec = promisify(execFile)
 const root = resolve(import.meta.dirname, '..')
-export const launcher = join(root, 'bin/lathe')
+const launcher = join(root, 'bin/lathe')
 /** Longer than any healthy start, turn or end takes on a busy machine; what it cuts off is a hang. */
 const hangMs = 60_000
 

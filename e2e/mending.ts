@@ -39,7 +39,7 @@ function plan(done: number): Action {
 }
 
 /** Runs the tests of the folder it is started in, on the Node that runs these tests. */
-export const testCommand = `'${process.execPath}' --test`
+const testCommand = `'${process.execPath}' --test`
 
 /** The steps of the turn. `everyMs` spreads its texts over time, word by word. */
 export function mending(workspace: SampleWorkspace, everyMs = 0): Step[] {

@@ -12,7 +12,7 @@ export const summaryTokensMax = 4_000
 const listedTokensMax = 2_000
 const listedMessageChars = 400
 /** Requests one summary may take (C-63). */
-export const summaryRequestsMax = 5
+const summaryRequestsMax = 5
 const filesMax = 100
 const clippedTo = '\n[... left out ...]\n'
 

@@ -137,7 +137,7 @@ function uniqueMatches(matches: RuleMatch[]): RuleMatch[] {
 }
 
 /** All given parts of a rule must fit (Z-81). */
-export function applies(rule: Rule, effect: Effect, context: PolicyContext): boolean {
+function applies(rule: Rule, effect: Effect, context: PolicyContext): boolean {
   if (rule.scope === 'workspace' && rule.workspace !== context.workspace) return false
   const { tool, command, path, host } = rule.match
   if (tool !== undefined && tool !== context.tool) return false
@@ -157,7 +157,7 @@ export function applies(rule: Rule, effect: Effect, context: PolicyContext): boo
 }
 
 /** Literal words, `*` for one word, `**` at the end for the rest (Z-82). */
-export function fitsWords(pattern: readonly string[], words: readonly string[]): boolean {
+function fitsWords(pattern: readonly string[], words: readonly string[]): boolean {
   const open = pattern.at(-1) === '**'
   const fixed = open ? pattern.slice(0, -1) : pattern
   if (open ? words.length < fixed.length : words.length !== fixed.length) return false
@@ -165,7 +165,7 @@ export function fitsWords(pattern: readonly string[], words: readonly string[]):
 }
 
 /** `*` within one folder, `**` over folders; everything else is literal. */
-export function fitsGlob(glob: string, path: string): boolean {
+function fitsGlob(glob: string, path: string): boolean {
   if (glob === path) return true
   const source = glob
     .split(/(\*\*|\*)/)

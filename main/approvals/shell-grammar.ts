@@ -28,8 +28,8 @@ export type Part = SimpleCommand | Redirect
 /** A function that starts itself twice at once (Z-70). */
 export class ForkBomb extends Error {}
 
-export const commandBytesMax = 16 * 1024
-export const simpleCommandsMax = 200
+const commandBytesMax = 16 * 1024
+const simpleCommandsMax = 200
 /** Ordinary commands take a tenth of a millisecond; hostile ones of 16 KiB were seen to take a hundred. */
 const parseMs = 1_000
 

@@ -7,7 +7,7 @@ import { SerializeAddon } from '@xterm/addon-serialize'
 import headless from '@xterm/headless'
 import { CommandMarks, type PlacedCommands } from '../../preload/contract/command-marks.ts'
 
-export const snapshotMax = 1024 * 1024
+const snapshotMax = 1024 * 1024
 /** Rows serialized at once: a few milliseconds of the loop. */
 const rowsAtOnce = 200
 

@@ -28,7 +28,7 @@ export const profile = (name: string, program: string, args: string[] = []): Ter
 })
 
 /** A bash that reads nothing of whoever runs the tests. */
-export const plainBash = profile('plain bash', '/bin/bash', ['--noprofile', '--norc'])
+const plainBash = profile('plain bash', '/bin/bash', ['--noprofile', '--norc'])
 
 export async function testTerminals(host: Record<string, string> = {}): Promise<TestTerminals> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'lathe-terminals-')))

@@ -19,7 +19,7 @@ export type EditRequest = {
 }
 
 /** How the old text was found, strictest first (F-511). */
-export const strategies = ['exact', 'trimmed lines', 'trimmed lines with straight quotes', 'straight quotes'] as const
+const strategies = ['exact', 'trimmed lines', 'trimmed lines with straight quotes', 'straight quotes'] as const
 export type Strategy = (typeof strategies)[number]
 
 export type LineRange = { first: number; last: number }

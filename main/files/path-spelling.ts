@@ -2,7 +2,7 @@
 import { LatheError } from '../../preload/contract/errors.ts'
 
 /** Characters of a path; longer ones are no file's (F-102). */
-export const pathCharsMax = 4_096
+const pathCharsMax = 4_096
 
 const deviceName = /^(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³]|conin\$|conout\$)\s*(\.|$)/i
 

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path'
 import { pathKey } from './path-spelling.ts'
 
 /** Instruction files, by name (C-18). */
-export const instructionFileNames = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.rules', '.cursorrules'] as const
+const instructionFileNames = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.rules', '.cursorrules'] as const
 
 const protectedFolders = new Set(['.git', '.lathe', '.husky'])
 const protectedNames = new Set(['.envrc', ...instructionFileNames.map((name) => name.toLowerCase())])

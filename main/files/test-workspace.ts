@@ -13,7 +13,7 @@ import { Paths, type PathsOptions, type Place } from './paths.ts'
 import { FileStates, type FileState } from './read-state.ts'
 import { FileWorkers } from './worker-pool.ts'
 
-export class TestIntents implements IntentRecords {
+class TestIntents implements IntentRecords {
   readonly pending = new Map<string, Intent>()
   readonly changes: FileChange[] = []
   readonly states: FileState[] = []

@@ -25,7 +25,7 @@ const marks: Encoding[] = [
 ]
 
 /** The encoding a byte order mark states, or null. */
-export function markedEncoding(head: Uint8Array): Encoding | null {
+function markedEncoding(head: Uint8Array): Encoding | null {
   return marks.find(({ mark }) => mark.every((byte, at) => head[at] === byte)) ?? null
 }
 
@@ -50,7 +50,7 @@ export async function encodingOf(bytes: Uint8Array): Promise<Encoding | null> {
 }
 
 /** A guess, `windows-1252` when unsure (F-201). */
-export async function legacyEncoding(bytes: Uint8Array): Promise<Encoding> {
+async function legacyEncoding(bytes: Uint8Array): Promise<Encoding> {
   const [{ analyse }, { encodingExists }] = await Promise.all([import('chardet'), legacyCodec()])
   const best = analyse(bytes.subarray(0, guessSampleBytes)).find(
     ({ name }) => !/^utf|^ascii/i.test(name) && encodingExists(name),

@@ -41,7 +41,7 @@ function nestsWithin(value: unknown, depth: number): boolean {
 const closers: Record<string, string> = { '{': '}', '[': ']' }
 
 /** Whether every string, list and object is closed, with either kind of quote. */
-export function isClosed(text: string): boolean {
+function isClosed(text: string): boolean {
   const open: string[] = []
   let quote = ''
   for (let i = 0; i < text.length; i += 1) {

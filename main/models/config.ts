@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { isLoopbackHost, isPrivateHost } from '../platform/net.ts'
 
-export const providerKinds = ['openai', 'openai-responses', 'openai-compatible', 'anthropic', 'ollama', 'demo'] as const
+const providerKinds = ['openai', 'openai-responses', 'openai-compatible', 'anthropic', 'ollama', 'demo'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const
@@ -81,7 +81,7 @@ const Preset = z.object({
 export type Preset = z.infer<typeof Preset>
 
 /** The schema of this part of `config.json`. Providers and presets are left unchecked here: `readProvidersConfig` does. */
-export const ProvidersPart = z.looseObject({
+const ProvidersPart = z.looseObject({
   providers: z.record(z.string(), z.unknown()).optional(),
   presets: z.record(z.string(), z.unknown()).optional(),
   model: z.string().nullable().optional(),

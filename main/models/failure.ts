@@ -183,7 +183,7 @@ function outerCode({ code, reason }: Failure): { code: ErrorCode; reason?: strin
 }
 
 /** No markup, one line, no secrets, bounded. */
-export function clean(text: string, limit: number, key: string | null): string {
+function clean(text: string, limit: number, key: string | null): string {
   // Markup of an error page may be long; what is shown is not.
   const plain = text
     .slice(0, 65_536)

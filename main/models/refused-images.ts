@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import type { ModelMessage, ModelRequest, ToolResultPart, UserPart } from './model.ts'
 
-export const imageRefused = '[An image was left out here: this model refused it.]'
+const imageRefused = '[An image was left out here: this model refused it.]'
 
 const rememberedMax = 2_000
 /** Compressed pictures that differ differ at their ends, and a whole hash would hold the loop. */

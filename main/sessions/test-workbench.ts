@@ -179,7 +179,7 @@ type Held = { name: string; context: ToolContext; finish(result?: Partial<ToolRe
  * Tools `hold`, `hold_deaf` and `shell`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs
  * consent, `unplanned` is never looked at to its end.
  */
-export class HeldTools {
+class HeldTools {
   readonly tools: Tool[]
   /** Calls that run or ran, in the order they began. */
   readonly held: Held[] = []

@@ -23,7 +23,7 @@ export function startUpkeep(ports: UpkeepPorts): () => void {
   return () => clearInterval(timer)
 }
 
-export async function tidy({ storage, rewinds, now }: UpkeepPorts): Promise<void> {
+async function tidy({ storage, rewinds, now }: UpkeepPorts): Promise<void> {
   const at = now()
   await storage.pruneDeltas(at - deltasPrunableAfterMs)
   for (const sessionId of await storage.deletedBefore(at - deletedKeptDays * dayMs)) await storage.erase(sessionId, at)

@@ -118,7 +118,7 @@ async function stateOf(path: string): Promise<Pick<Workspace, 'state' | 'branch'
 }
 
 /** The branch a folder is on, read from git's own files: no process for a label. */
-export async function branchOf(path: string): Promise<string | null> {
+async function branchOf(path: string): Promise<string | null> {
   let folder = path
   for (let depth = 0; depth < 12; depth++) {
     const head = await headOf(join(folder, '.git'))

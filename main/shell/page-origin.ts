@@ -7,7 +7,7 @@ export const pageOrigin = 'app://lathe'
 export const crashedPath = '/crashed'
 
 /** Whether a URL is of our page, whatever its path. */
-export function isOwnPage(url: string): boolean {
+function isOwnPage(url: string): boolean {
   const parsed = URL.parse(url)
   return (
     parsed?.protocol === `${pageScheme}:` && parsed.host === 'lathe' && parsed.username === '' && parsed.password === ''

@@ -12,7 +12,7 @@ document.querySelector('#again').addEventListener('click', () => location.assign
 `
 
 /** What stands where the page crashed too often. `details` are for a report and name no content (Z-157). */
-export function crashPage(details: string): string {
+function crashPage(details: string): string {
   const shown = details.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Lathe</title>
 <style>body{font:15px/1.6 system-ui;max-width:36rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark}</style>

@@ -13,7 +13,7 @@ import { createReadFileTool } from './read-file.ts'
 import type { CallPlan, Tool, ToolContext, ToolResult } from './tool.ts'
 import { createWriteFileTool } from './write-file.ts'
 
-export const testEnv: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent' }
+const testEnv: Record<string, string> = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent' }
 
 export class FileTools {
   readonly workspace: TestWorkspace

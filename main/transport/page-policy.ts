@@ -1,5 +1,5 @@
 /** What every answer of a host says about the page it serves, in the shell and on the web (Z-152, Z-179). */
-export const contentSecurityPolicy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",

@@ -15,7 +15,7 @@ export type StreamLimits = {
   queueBytes: number
 }
 
-export const streamLimits: StreamLimits = {
+const streamLimits: StreamLimits = {
   windowFrames: 256,
   windowBytes: 1024 * 1024,
   queueFrames: 512,
@@ -177,7 +177,7 @@ export const slowWatcher: SlowReader<WorkbenchEvent> = {
 }
 
 /** Bytes a frame takes, near enough for a bound: its strings, and a little for each value. */
-export function sizeOf(value: unknown): number {
+function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return 8
   let size = 16

@@ -175,7 +175,7 @@ function saysAgain(view: SessionView, event: EventDraft): boolean {
 }
 
 /** The one status line of a turn, highest priority first (T-60). */
-export function statusOf(turn: LiveTurn): TurnStatus | null {
+function statusOf(turn: LiveTurn): TurnStatus | null {
   if (turn.phase === 'stopping') return { kind: 'stopping' }
   if (turn.approvals.size > 0) return { kind: 'approval', depth: turn.approvals.size }
   if (turn.questions.size > 0) return { kind: 'question', depth: turn.questions.size }

@@ -32,7 +32,7 @@ const stored = { seq: z.number().int().positive(), at: Time }
 const inTurn = { ...stored, turnId: Id }
 const inTurnOrSession = { ...stored, turnId: Id.optional() }
 
-export const TurnStarted = z.object({
+const TurnStarted = z.object({
   type: z.literal('turn.started'),
   ...inTurn,
   origin: TurnOrigin,
@@ -45,7 +45,7 @@ export const TurnStarted = z.object({
   retryOf: Id.optional(),
   continues: Id.optional(),
 })
-export const TurnSettled = z.object({
+const TurnSettled = z.object({
   type: z.literal('turn.settled'),
   ...inTurn,
   outcome: Outcome,

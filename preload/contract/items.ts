@@ -138,7 +138,7 @@ const base = {
 export const Automation = z.object({ name: z.string().max(200) })
 export type Automation = z.infer<typeof Automation>
 
-export const UserItem = z.object({
+const UserItem = z.object({
   ...base,
   kind: z.literal('user'),
   text: z.string(),
@@ -150,8 +150,8 @@ export const UserItem = z.object({
   automation: Automation.optional(),
   steer: z.boolean().optional(),
 })
-export const TextItem = z.object({ ...base, kind: z.literal('text'), text: z.string(), final: z.boolean() })
-export const ReasoningItem = z.object({
+const TextItem = z.object({ ...base, kind: z.literal('text'), text: z.string(), final: z.boolean() })
+const ReasoningItem = z.object({
   ...base,
   kind: z.literal('reasoning'),
   title: z.string().optional(),
@@ -217,7 +217,7 @@ export const QuestionItem = z.object({
   /** What the person answered, for people; "answered (hidden)" of a secret (T-151). */
   answer: z.string().optional(),
 })
-export const NoticeItem = z.object({
+const NoticeItem = z.object({
   ...base,
   kind: z.literal('notice'),
   level: z.enum(['info', 'warning', 'error']),
@@ -225,7 +225,7 @@ export const NoticeItem = z.object({
   /** What the model is given of it, where it is given anything (X-604). */
   prompt: z.string().optional(),
 })
-export const ErrorItem = z.object({
+const ErrorItem = z.object({
   ...base,
   kind: z.literal('error'),
   code: ErrorCode,
@@ -240,7 +240,7 @@ export const ErrorItem = z.object({
 })
 
 /** Stands where later entries were set aside (S-81): how many, and of how many turns. */
-export const RewindItem = z.object({
+const RewindItem = z.object({
   ...base,
   kind: z.literal('rewind'),
   items: z.number().int(),
@@ -248,7 +248,7 @@ export const RewindItem = z.object({
   withFiles: z.boolean(),
 })
 /** The end of what a fork was copied from (S-77). */
-export const ForkItem = z.object({
+const ForkItem = z.object({
   ...base,
   kind: z.literal('fork'),
   from: z.object({ sessionId: Id, itemId: Id, title: z.string() }),
@@ -258,7 +258,7 @@ export const CompactionReason = z.enum(['before_turn', 'in_turn', 'after_settle'
 export type CompactionReason = z.infer<typeof CompactionReason>
 
 /** In what the model is sent, `summary` stands for all up to `coversThrough`, which it follows by place (S-62, C-71). */
-export const CompactionItem = z.object({
+const CompactionItem = z.object({
   ...base,
   kind: z.literal('compaction'),
   coversThrough: Id,

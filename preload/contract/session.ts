@@ -35,7 +35,7 @@ export const Outcome = z.enum(['completed', 'stopped', 'failed', 'interrupted'])
 export type Outcome = z.infer<typeof Outcome>
 export const Ending = z.enum(['answer', 'max_steps', 'no_final_text', 'output_limit', 'budget', 'quiet'])
 export type Ending = z.infer<typeof Ending>
-export const TitleSource = z.enum(['default', 'provisional', 'generated', 'fallback', 'manual'])
+const TitleSource = z.enum(['default', 'provisional', 'generated', 'fallback', 'manual'])
 
 const Count = z.number().nonnegative().nullable()
 /** Token sums as reported; null where nothing was reported (T-87). `cost` in US dollars. */
@@ -87,7 +87,7 @@ export const FollowUp = z.object({
 })
 export type FollowUp = z.infer<typeof FollowUp>
 
-export const QueuePause = z.enum(['stop', 'failure', 'recovery', 'refused', 'person'])
+const QueuePause = z.enum(['stop', 'failure', 'recovery', 'refused', 'person'])
 export const Queue = z.object({
   followUps: z.array(FollowUp),
   paused: QueuePause.nullable(),
@@ -170,7 +170,7 @@ export const RunningCompaction = z.object({
 export type RunningCompaction = z.infer<typeof RunningCompaction>
 
 /** Nothing starts by itself until a person starts something; `waiting` is how much would (A-106). */
-export const Hold = z.object({
+const Hold = z.object({
   since: Time,
   by: z.enum(['stop', 'recovery']),
   waiting: z.number().int().nonnegative().default(0),

@@ -1,5 +1,5 @@
 /** The window's regions, in the order F6 walks them (S-149). A region is an element with `data-region`. */
-export const regions = ['sessions', 'transcript', 'composer', 'inspector', 'terminal'] as const
+const regions = ['sessions', 'transcript', 'composer', 'inspector', 'terminal'] as const
 type Region = (typeof regions)[number]
 
 const focusable =

@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from 'react'
 
-export const themes = ['system', 'light', 'dark', 'contrast'] as const
+const themes = ['system', 'light', 'dark', 'contrast'] as const
 /** What a person chose; `system` follows the operating system, its wish for more contrast included. */
 export type Theme = (typeof themes)[number]
 /** What is on screen. */

@@ -217,7 +217,7 @@ export async function chooseImport(): Promise<void> {
 }
 
 /** A Lathe JSON becomes a session, which is shown; the same file once more asks whether a copy is wanted (S-92). */
-export async function importSession(file: File, copy = false): Promise<void> {
+async function importSession(file: File, copy = false): Promise<void> {
   const { sessions } = client()
   const take = (): Promise<string> =>
     uploadParts(file, async (uploadId, part, last, data) => {

@@ -34,7 +34,7 @@ export function onNewAddress(found: () => void): void {
 }
 
 /** A port of the shell, one for each load of the page. */
-export function portFromShell(bridge: Bridge): Connect {
+function portFromShell(bridge: Bridge): Connect {
   return async (signal) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(connectMs)])
     const done = new AbortController()

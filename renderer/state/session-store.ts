@@ -266,7 +266,7 @@ export function openSession(sessionId: string): Session {
 }
 
 /** Keeps a session open until the answered function is called. */
-export function holdSession(sessionId: string): () => void {
+function holdSession(sessionId: string): () => void {
   openSession(sessionId)
   const entry = open.get(sessionId)!
   // Last in the map is last used.

@@ -13,7 +13,7 @@ export function ordered<T extends { id: string }>(tabs: readonly T[], order: rea
 }
 
 /** `ids` with `id` moved to stand where `to` stands. */
-export function moved(ids: readonly string[], id: string, to: string): string[] {
+function moved(ids: readonly string[], id: string, to: string): string[] {
   const from = ids.indexOf(id)
   const at = ids.indexOf(to)
   if (from < 0 || at < 0 || from === at) return [...ids]

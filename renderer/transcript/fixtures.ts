@@ -3,7 +3,7 @@ import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { ChangedFile, SessionHeader, SessionView, Turn } from '../../preload/contract/session.ts'
 
-export const fixtureStart = Date.UTC(2026, 8, 1, 9, 30)
+const fixtureStart = Date.UTC(2026, 8, 1, 9, 30)
 
 let made = 0
 const nextId = (kind: string) => `${kind}-${++made}`
@@ -99,11 +99,11 @@ export function questionItem(text: string, more: Partial<ItemOf<'question'>> = {
   }
 }
 
-export function noticeItem(text: string, more: Partial<ItemOf<'notice'>> = {}): ItemOf<'notice'> {
+function noticeItem(text: string, more: Partial<ItemOf<'notice'>> = {}): ItemOf<'notice'> {
   return { ...base(more.turnId ?? 'turn-1'), kind: 'notice', level: 'info', text, contextual: false, ...more }
 }
 
-export function rewindItem(more: Partial<ItemOf<'rewind'>> = {}): ItemOf<'rewind'> {
+function rewindItem(more: Partial<ItemOf<'rewind'>> = {}): ItemOf<'rewind'> {
   return {
     ...base('turn-1'),
     turnId: null,
@@ -116,12 +116,12 @@ export function rewindItem(more: Partial<ItemOf<'rewind'>> = {}): ItemOf<'rewind
   }
 }
 
-export function forkItem(more: Partial<ItemOf<'fork'>> = {}): ItemOf<'fork'> {
+function forkItem(more: Partial<ItemOf<'fork'>> = {}): ItemOf<'fork'> {
   const from = { sessionId: 'session-0', itemId: 'item-0', title: 'Resumable uploads' }
   return { ...base('turn-1'), turnId: null, kind: 'fork', from, contextual: false, ...more }
 }
 
-export function compactionItem(more: Partial<ItemOf<'compaction'>> = {}): ItemOf<'compaction'> {
+function compactionItem(more: Partial<ItemOf<'compaction'>> = {}): ItemOf<'compaction'> {
   return {
     ...base('turn-1'),
     turnId: null,
