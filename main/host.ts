@@ -143,6 +143,7 @@ async function attachTo({ home, attendance, signal }: HostOptions): Promise<Host
 async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
   const { home, attendance: _, signal: __, ...workbenchOptions } = options
   const { instanceId } = ownership
+  // Until the workbench knows what else is secret.
   const redaction = createRedaction({ known: secretVariables(process.env), loose: true })
   const log = createLog({ home, redact: redaction.text })
   const logFault = (error: unknown, route: string): void => log.error('A request failed', { route, error })

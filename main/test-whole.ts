@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startModelServer, type ModelServer, type Step } from '../e2e/model-server/server.ts'
 import { newId } from '../preload/contract/ids.ts'
 import type { Attachment } from '../preload/contract/items.ts'
-import { createLog } from './platform/log.ts'
+import { createLog, type Log } from './platform/log.ts'
 import { createWorkbench, type Workbench } from './workbench.ts'
 
 /** Who asks, where a route is called. */
@@ -18,6 +18,7 @@ export class Whole {
   readonly root: string
   readonly server: ModelServer
   bench!: Workbench
+  log!: Log
 
   private constructor(root: string, server: ModelServer) {
     this.root = root
@@ -42,8 +43,9 @@ export class Whole {
 
   /** Opens the data folder, again after `bench.dispose()`. */
   async start(): Promise<void> {
-    const log = createLog({ home: this.home, redact: (line) => line })
-    this.bench = await createWorkbench({ home: this.home, kind: 'web', version: '0', lasting: false, log })
+    this.log = createLog({ home: this.home, redact: (line) => line })
+    const { home, log } = this
+    this.bench = await createWorkbench({ home, kind: 'web', version: '0', lasting: false, log })
     await this.bench.start()
   }
 

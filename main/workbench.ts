@@ -123,6 +123,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     stored: secrets,
   })
   await redactions.refresh()
+  log.redactBy((line) => redactions.forLogs().text(line))
 
   config.onChange(() => {
     providers = readProvidersConfig(config.content)

@@ -2,6 +2,7 @@
 import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import { mentionText } from '../../preload/contract/mentions.ts'
 import type { Turn } from '../../preload/contract/session.ts'
+import { isImageType } from '../files/images.ts'
 import type { AssistantPart, ModelMessage, ToolResultPart, UserPart } from '../models/model.ts'
 import { prunedText } from './fitting.ts'
 import { summaryBlock } from './summary.ts'
@@ -10,7 +11,7 @@ import { summaryBlock } from './summary.ts'
 export type Bodies = {
   results: ReadonlyMap<string, string>
   attachments: ReadonlyMap<string, Uint8Array>
-  /** Attached pictures as they are sent, by the hash of the attachment; `note` tells a changed size (F-1221). */
+  /** Attached pictures as they are sent, by the hash of the attachment; `note` tells a changed size (F-1221). Without bytes where the request has no room for it. */
   images: ReadonlyMap<string, { mediaType: string; data: Uint8Array; note: string }>
 }
 
@@ -20,27 +21,49 @@ export function sentItems(items: readonly Item[]): readonly Item[] {
   return mark < 0 ? items : items.slice(mark)
 }
 
-/** Hashes `projectItems` will ask for. */
-export function neededBodies(items: readonly Item[]): { results: string[]; attachments: { hash: string }[] } {
-  const results = items.flatMap((item) =>
-    item.kind === 'tool' && item.contextual
+/** What an item only names: a picture as far as its type was told; a call's is stored as it is sent. */
+export type NeededFile = { hash: string; isPicture: boolean; isPrepared?: boolean }
+
+/** Hashes `projectItems` will ask for, the newest last: nothing of a retried attempt (T-179), of a call without an end, of what was left out. */
+export function neededBodies(
+  items: readonly Item[],
+  turns: readonly Turn[],
+): { results: string[]; attachments: NeededFile[] } {
+  const sent = projected(items, turns)
+  const results = sent.flatMap((item) =>
+    item.kind === 'tool'
       ? [item.pruned ? undefined : item.resultRef, item.argsRef].filter((hash) => hash !== undefined)
       : [],
   )
-  const attachments = items.flatMap((item) => {
-    if (!item.contextual) return []
-    if (item.kind === 'user') return item.attachments
-    return item.kind === 'tool' && item.view?.image ? [{ hash: item.view.image.hash }] : []
+  const attachments = sent.flatMap((item): NeededFile[] => {
+    if (item.kind === 'user') return filesOf(item.attachments)
+    return item.kind === 'tool' && item.view?.image && !item.pruned
+      ? [{ hash: item.view.image.hash, isPicture: true, isPrepared: true }]
+      : []
   })
   return { results, attachments }
 }
+
+export function filesOf(attachments: readonly Attachment[]): NeededFile[] {
+  return attachments.map(({ hash, mediaType }) => ({ hash, isPicture: isImageType(mediaType) }))
+}
+
+/** Of `items` those that become messages. */
+function projected(items: readonly Item[], turns: readonly Turn[]): Item[] {
+  const retried = new Set(turns.map((turn) => turn.retryOf).filter((id) => id !== undefined))
+  return sentItems(items).filter((item) => {
+    if (!item.contextual || (item.turnId !== null && retried.has(item.turnId))) return false
+    return item.kind !== 'tool' || !unended.has(item.state)
+  })
+}
+
+const unended: ReadonlySet<string> = new Set(['proposed', 'waiting', 'running'])
 
 /**
  * Messages of what the model may see, in order (C-3): the summary in force, then a step's text and calls as one assistant
  * message, its results as one tool message; a retried attempt leaves the context (T-179). Equal inputs give equal bytes.
  */
 export function projectItems(items: readonly Item[], turns: readonly Turn[], bodies: Bodies): ModelMessage[] {
-  const retried = new Set(turns.map((turn) => turn.retryOf).filter((id) => id !== undefined))
   const messages: ModelMessage[] = []
   let step = null as { id: string | null; parts: AssistantPart[]; results: ToolResultPart[] } | null
   const close = () => {
@@ -49,8 +72,7 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
     if (step.results.length > 0) messages.push({ role: 'tool', results: step.results })
     step = null
   }
-  for (const item of sentItems(items)) {
-    if (!item.contextual || (item.turnId !== null && retried.has(item.turnId))) continue
+  for (const item of projected(items, turns)) {
     if (item.kind === 'user') {
       close()
       messages.push({ role: 'user', parts: userParts(item.prompt ?? item.text, item, bodies) })
@@ -64,12 +86,7 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
       if (step?.id !== item.stepId || step.results.length > 0) close()
       step ??= { id: item.stepId, parts: [], results: [] }
       step.parts.push({ type: 'text', text: item.text })
-    } else if (
-      item.kind === 'tool' &&
-      item.state !== 'proposed' &&
-      item.state !== 'waiting' &&
-      item.state !== 'running'
-    ) {
+    } else if (item.kind === 'tool') {
       if (step?.id !== item.stepId) close()
       step ??= { id: item.stepId, parts: [], results: [] }
       step.parts.push({ type: 'call', callId: item.callId, name: item.name, args: argsOf(item, bodies) })
@@ -172,20 +189,34 @@ function namedAs({ name }: Attachment): string {
   return `name=${JSON.stringify(name)}`
 }
 
+/** Which pictures a request holds, asked from the newest on: at most 20, and 50 MiB of them (F-1224). */
+export class SentPictures {
+  #count = 0
+  #bytes = 0
+
+  get isFull(): boolean {
+    return this.#count === sentImagesMax
+  }
+
+  /** Whether this one goes along; what was not loaded has no bytes and does not. */
+  fits(bytes: number): boolean {
+    if (bytes === 0 || this.isFull || this.#bytes + bytes > sentImageBytesMax) return false
+    this.#count++
+    this.#bytes += bytes
+    return true
+  }
+}
+
 const sentImagesMax = 20
 const sentImageBytesMax = 50 * 1024 * 1024
 
 /** At most 20 pictures and 50 MiB of them, the newest; a sentence stands for each that is left out (F-1224). */
 export function limitImages(messages: readonly ModelMessage[]): { messages: ModelMessage[]; leftOut: number } {
-  let count = 0
-  let bytes = 0
+  const pictures = new SentPictures()
   let leftOut = 0
   const fits = (data: Uint8Array): boolean => {
-    const taken = count < sentImagesMax && bytes + data.length <= sentImageBytesMax
-    if (taken) {
-      count++
-      bytes += data.length
-    } else leftOut++
+    const taken = pictures.fits(data.length)
+    if (!taken) leftOut++
     return taken
   }
   const limited = messages.toReversed().map((message): ModelMessage => {

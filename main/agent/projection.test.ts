@@ -73,8 +73,21 @@ describe('what the model is sent of the transcript', () => {
     const items = [user('go', 't1'), tool({ turnId: 't1', pruned: true })]
     const [, , results] = projectItems(items, [], bodies)
     expect(results).toMatchObject({ role: 'tool', results: [{ text: prunedText('grep', 'h') }] })
-    expect(neededBodies(items).results).toEqual([])
-    expect(neededBodies([tool()]).results).toEqual(['h'])
+    expect(neededBodies(items, []).results).toEqual([])
+    expect(neededBodies([tool()], []).results).toEqual(['h'])
+  })
+
+  test('T-179 of an attempt that was asked again no body is read, neither of its calls nor of its files', () => {
+    const picture = { name: 'a.png', mediaType: 'image/png', bytes: 9, hash: 'p' }
+    const items = [
+      item('user', { text: 'look', turnId: 't1', attachments: [picture] }),
+      tool({ turnId: 't1', view: { image: { hash: 'seen' } } }),
+      item('user', { text: 'look', turnId: 't2', attachments: [picture] }),
+      tool({ turnId: 't2', state: 'running', resultRef: 'later' }),
+    ]
+    const retried = [{ id: 't2', retryOf: 't1' }] as unknown as Turn[]
+    expect(neededBodies(items, retried)).toEqual({ results: [], attachments: [{ hash: 'p', isPicture: true }] })
+    expect(neededBodies(items, []).attachments.map(({ hash }) => hash)).toEqual(['p', 'seen', 'p'])
   })
 
   test('C-10 the report tells the summary with its text, how much stands under it, and what was left out', () => {

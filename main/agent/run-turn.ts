@@ -2,6 +2,7 @@
  * The step loop: one model request and the calls it asked for, until the session lets the turn end (T-36). It holds no
  * state of the session, decides no permission, and stops wherever its signal says so.
  */
+import type { Attachment } from '../../preload/contract/items.ts'
 import { outputContinuationsMax } from '../../preload/contract/limits.ts'
 import type {
   AssistantPart,
@@ -32,7 +33,7 @@ export type TurnInput = CallsInput & {
   /** As it is now: a refusal may have taught that the model takes less than was said of it. */
   budget(): Budget
   /** Bodies of a steer's attachments. */
-  loadBodies(attachments: readonly { hash: string }[]): Promise<Bodies>
+  loadBodies(attachments: readonly Attachment[]): Promise<Bodies>
 }
 
 type Step = {

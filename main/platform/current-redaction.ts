@@ -12,16 +12,24 @@ export type CurrentRedactionPorts = {
 export class CurrentRedaction {
   readonly #ports: CurrentRedactionPorts
   #redaction: Redaction
+  #forLogs: Redaction
   #refreshing: Promise<void> = Promise.resolve()
 
   /** Until the first `refresh` it knows of the environment's variables alone. */
   constructor(ports: CurrentRedactionPorts) {
     this.#ports = ports
-    this.#redaction = createRedaction({ known: secretVariables(ports.env), loose: false })
+    const known = secretVariables(ports.env)
+    this.#redaction = createRedaction({ known, loose: false })
+    this.#forLogs = createRedaction({ known, loose: true })
   }
 
   get(): Redaction {
     return this.#redaction
+  }
+
+  /** With the patterns for logs besides (Z-101). */
+  forLogs(): Redaction {
+    return this.#forLogs
   }
 
   /** To be called when a key was stored or the configuration has changed. One after another, so that the newest stays. */
@@ -29,6 +37,7 @@ export class CurrentRedaction {
     return (this.#refreshing = this.#refreshing.then(async () => {
       const known = [...secretVariables(this.#ports.env), ...this.#configured(), ...(await this.#stored())]
       this.#redaction = createRedaction({ known, loose: false })
+      this.#forLogs = createRedaction({ known, loose: true })
     }))
   }
 

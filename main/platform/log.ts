@@ -18,6 +18,8 @@ export type Log = {
   warn(message: string, fields?: LogFields): void
   /** `fields.error` is written with its stack. */
   error(message: string, fields?: LogFields): void
+  /** From now on `redact` takes secrets out of every line. */
+  redactBy(redact: (line: string) => string): void
   /** Waits until all that was logged is in the file. */
   flush(): Promise<void>
 }
@@ -32,8 +34,9 @@ export function logLevel(env: NodeJS.ProcessEnv = process.env): LogLevel {
  * line (Z-101). The writer is loaded with the first line, so a start that logs nothing pays nothing.
  */
 export function createLog(options: { home: string; level?: LogLevel; redact: (line: string) => string }): Log {
-  const { home, level = logLevel(), redact } = options
-  const file = rotatingFile(join(home, 'logs'), redact)
+  const { home, level = logLevel() } = options
+  let { redact } = options
+  const file = rotatingFile(join(home, 'logs'), (line) => redact(line))
   const enabled = levels.indexOf(level)
   let logger: Promise<Logger> | null = null
   let writing: Promise<unknown> = Promise.resolve()
@@ -54,6 +57,7 @@ export function createLog(options: { home: string; level?: LogLevel; redact: (li
     info: (message, fields) => write('info', message, fields),
     warn: (message, fields) => write('warn', message, fields),
     error: (message, fields) => write('error', message, fields),
+    redactBy: (from) => void (redact = from),
     async flush() {
       await writing
       await file.flush()

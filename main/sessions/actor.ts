@@ -77,11 +77,16 @@ export class SessionActor {
     return (this.state.turn && this.handles.get(this.state.turn.id)) ?? null
   }
 
-  /** Anything under way that forbids dropping the actor from memory (S-14). */
+  /** Anything that forbids dropping the actor from memory (S-14): also that nothing else has the session. */
   get busy(): boolean {
+    return this.inUse || !this.state.stored
+  }
+
+  /** Somebody looks at it, or something is under way. */
+  get inUse(): boolean {
     const works = this.state.turn !== null || this.state.view.header.compaction !== null
     const runs = works || this.pumping || !this.mailbox.isEmpty
-    const used = this.users > 0 || this.listeners.size > 0 || !this.state.stored
+    const used = this.users > 0 || this.listeners.size > 0
     // Where processes run, a session loaded anew would take them for lost.
     const hasProcesses = this.state.hidden.exec.sessions.some((one) => one.state !== 'ended')
     return runs || used || hasProcesses || this.state.view.items.some(isOpenOutsideTurns)

@@ -1,6 +1,13 @@
 /** What the requests of a session are made of, read at one instant: for a turn, and for the summary of older turns (C-60). */
 import { budgetOf, type Budget } from '../agent/budget.ts'
-import { limitImages, neededBodies, projectItems, sentItems, type Bodies } from '../agent/context.ts'
+import {
+  limitImages,
+  neededBodies,
+  projectItems,
+  SentPictures,
+  type Bodies,
+  type NeededFile,
+} from '../agent/context.ts'
 import { contextReport } from '../agent/context-report.ts'
 import { joinPrompt, systemPrompt } from '../agent/system-prompt.ts'
 import { countMessage, countTools } from '../agent/token-count.ts'
@@ -56,7 +63,7 @@ export async function loadModelContext(
   ])
   const [sections, bodies] = await Promise.all([
     systemPrompt({ workspace: session.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
-    loadBodies(ports, neededBodies(sentItems(stored.items))),
+    loadBodies(ports, neededBodies(stored.items, stored.turns)),
   ])
   const tools = registry.tools.map((tool): ToolSpec => ({
     name: tool.name,
@@ -80,10 +87,12 @@ export async function loadModelContext(
 
 /** Enough of a file to tell what it is. */
 const headBytes = 4_100
+const notLoaded = new Uint8Array()
 
+/** Bodies of what a request names; pictures from the newest on, until it holds as many as it may (F-1224). */
 export async function loadBodies(
-  { storage, images: pictures }: Pick<ModelContextPorts, 'storage' | 'images'>,
-  needed: { results: string[]; attachments: readonly { hash: string }[] },
+  { storage, images: pictures }: { storage: Pick<Storage, 'blobs'>; images: Images },
+  needed: { results: readonly string[]; attachments: readonly NeededFile[] },
 ): Promise<Bodies> {
   const load = async (hash: string) => storage.blobs.get(hash).catch(() => null)
   const results = new Map<string, string>()
@@ -93,17 +102,28 @@ export async function loadBodies(
   }
   const attachments = new Map<string, Uint8Array>()
   const images = new Map<string, { mediaType: string; data: Uint8Array; note: string }>()
-  for (const hash of new Set(needed.attachments.map((one) => one.hash))) {
-    const bytes = await load(hash)
+  const sent = new SentPictures()
+  for (const { hash, isPicture, isPrepared } of needed.attachments.toReversed()) {
+    if (isPicture && sent.isFull && !attachments.has(hash)) {
+      attachments.set(hash, notLoaded)
+      images.set(hash, { mediaType: 'image/png', data: notLoaded, note: '' })
+      continue
+    }
+    const bytes = attachments.get(hash) ?? (await load(hash))
     if (!bytes) continue
     attachments.set(hash, bytes)
-    if (!isImageType(typeOfContent(bytes.subarray(0, headBytes), true))) continue
+    if (!isPrepared && !images.has(hash)) await prepare(hash, bytes)
+    sent.fits((isPrepared ? bytes : images.get(hash)?.data)?.length ?? 0)
+  }
+  return { results, attachments, images }
+
+  async function prepare(hash: string, bytes: Uint8Array): Promise<void> {
+    if (!isImageType(typeOfContent(bytes.subarray(0, headBytes), true))) return
     // One that cannot be shown goes as a line with its name: it never breaks a turn (F-1212).
     const image = await pictures.prepare(bytes).catch(() => null)
     const data = image && (await load(image.hash))
     if (image && data) images.set(hash, { mediaType: image.mediaType, data, note: sizeNote(image) })
   }
-  return { results, attachments, images }
 }
 
 /** What fills a session's context now (C-10). */

@@ -3,7 +3,7 @@ import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import type { SessionEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Rule } from '../../preload/contract/items.ts'
-import { idleActorsMax, sliceItems } from '../../preload/contract/limits.ts'
+import { idleActorsMax, sliceItems, unsentLeaseMs } from '../../preload/contract/limits.ts'
 import type { ApprovalMode, Entry, FollowUp, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { cutView, trimView, viewAt } from '../../preload/contract/stretch.ts'
@@ -57,12 +57,15 @@ export class Sessions {
 
   private readonly noticeClock: SessionClock
   private readonly automatic: AutomaticStarts
+  /** Sessions without a message, by when they are dropped unless a client has them. */
+  private readonly leases: SessionClock
 
   constructor(ports: SessionsPorts) {
     this.ports = ports
     const expire = (id: string) => void this.command(id, { type: 'notices.expire' }).catch(() => {})
     this.noticeClock = new SessionClock(expire, ports.now)
     this.turns = new TurnRequests({ ...ports, actor: (id) => this.actor(id), open: (id) => this.open(id) })
+    this.leases = new SessionClock((id) => this.dropUnsent(id), ports.now)
     this.automatic = new AutomaticStarts({
       submit: (id, request) => this.turns.submitAutomatic(id, request),
       look: (id) =>
@@ -154,7 +157,11 @@ export class Sessions {
   /** Stored events from `after + 1` on, without gap or repeat, then live ones, until `signal` aborts (T-200). */
   async *events(id: string, after: number, journalId: string, signal: AbortSignal): AsyncGenerator<SessionEvent> {
     const actor = await this.actor(id)
-    yield* followEvents(actor, { after, journalId }, { storage: this.ports.storage, now: this.ports.now }, signal)
+    try {
+      yield* followEvents(actor, { after, journalId }, { storage: this.ports.storage, now: this.ports.now }, signal)
+    } finally {
+      this.lease(actor)
+    }
   }
 
   /** Entries that show `text`, oldest first: stored ones, and what the running turn has written so far (S-69). */
@@ -212,6 +219,7 @@ export class Sessions {
   async close(ms: number): Promise<void> {
     this.closing = true
     this.noticeClock.stop()
+    this.leases.stop()
     this.automatic.stop()
     for (const actor of this.actors.values()) actor.close()
     const limit = new AbortController()
@@ -258,6 +266,7 @@ export class Sessions {
     if (this.closing) actor.close()
     this.actors.delete(actor.id)
     this.actors.set(actor.id, actor)
+    this.lease(actor)
     // Later, so that whoever asked for an actor has said what for.
     if (this.actors.size > idleActorsMax) setImmediate(() => this.dropIdle())
     return actor
@@ -335,6 +344,18 @@ export class Sessions {
       // Refused where the session is closing, gone or not to be changed: then the queue stays as it is.
       await actor.command({ type: 'queue.refused', id: followUp.id, error: errorBody(error) }).catch(() => {})
     }
+  }
+
+  private lease(actor: SessionActor): void {
+    if (!actor.stored && !this.closing) this.leases.arm(actor.id, this.ports.now() + unsentLeaseMs)
+  }
+
+  /** A session without a message goes with its last client, and leaves nothing but its draft (S-3). */
+  private dropUnsent(id: string): void {
+    const actor = this.actors.get(id)
+    if (!actor || actor.stored) return
+    if (actor.inUse) this.lease(actor)
+    else this.actors.delete(id)
   }
 
   /** Above the limit the least recently used idle actors go; never one that runs, waits or is unsaved (S-14). */

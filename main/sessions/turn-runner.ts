@@ -4,6 +4,7 @@ import { newId } from '../../preload/contract/ids.ts'
 import type { ContextFigures, SessionView } from '../../preload/contract/session.ts'
 import { budgetOf, inputMin } from '../agent/budget.ts'
 import { Conversation, type Earlier } from '../agent/conversation.ts'
+import { filesOf } from '../agent/context.ts'
 import { isDue } from '../agent/coverage.ts'
 import { runTurn } from '../agent/run-turn.ts'
 import { countMessages } from '../agent/token-count.ts'
@@ -110,7 +111,7 @@ async function prepareAndRun(
     model,
     effort: header.effort ?? settings.effort,
     maxSteps: settings[background ? 'turns.maxStepsBackground' : 'turns.maxSteps'],
-    loadBodies: (attachments) => loadBodies(ports, { results: [], attachments }),
+    loadBodies: (attachments) => loadBodies(ports, { results: [], attachments: filesOf(attachments) }),
   })
 }
 

@@ -40,6 +40,8 @@ export const commitTimeoutMs = 30_000
 export const repliesKeptMs = 5 * 60_000
 export const repliesKeptMax = 256
 export const idleActorsMax = 64
+/** How long a session without a message outlives its last client: a reload comes back for it (S-3). */
+export const unsentLeaseMs = 30_000
 export const outputContinuationsMax = 3
 export const recoveriesContinuedMax = 3
 export const compactionsPerTurnMax = 3
