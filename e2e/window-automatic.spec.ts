@@ -1,4 +1,5 @@
 /** Turns that start by themselves: woken by a process, held after Stop, giving way to the person, ending quietly. */
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messagesOf, type Step } from './model-server/script.ts'
@@ -81,4 +82,59 @@ test('T-33 A-117 a turn with nothing to report is one line', async ({ open }) =>
   await window.settled('completed')
   await openGate(desk, 'built')
   await expect(window.entry('Started by x1 .*: nothing to report')).toBeVisible()
+})
+
+test('A-110 A-111 a refused key pauses automatic work: the window says so once, with the way to its settings and Resume', async ({
+  open,
+}) => {
+  const second = call('shell', { command: gated('built-again'), yield_time_ms: 0, on_exit: 'wake' })
+  const desk = await open({
+    script: [
+      build,
+      says('It builds.'),
+      { error: { status: 401 } },
+      second,
+      says('It builds again.'),
+      says('The second build is done.'),
+    ],
+  })
+  const { window } = desk
+  await allowAll(window)
+  await window.send('Build it')
+  await window.settled('completed')
+  await openGate(desk, 'built')
+  const paused = window.page
+    .getByRole('status')
+    .filter({ hasText: 'Automatic work with lab is paused: it wants a key.' })
+  await expect(paused).toHaveCount(1)
+  await paused.getByRole('button', { name: 'Provider settings' }).click()
+  await expect(window.page.getByRole('dialog', { name: 'Settings' }).getByText('Add a provider')).toBeVisible()
+  await window.page.keyboard.press('Escape')
+
+  // A person is answered, which ends it; refused again, they say themselves that it may go on.
+  await window.send('Build it again')
+  await expect(window.entry('Answer: It builds again.')).toBeVisible()
+  await expect(paused).toBeHidden()
+  await openGate(desk, 'built-again')
+  await expect(window.entry('Answer: The second build is done.')).toBeVisible()
+})
+
+test('A-111 A-113 what ends while a provider is paused waits for Resume', async ({ open }) => {
+  const other = call('shell', { command: `${gated('other')}; touch over`, yield_time_ms: 0, on_exit: 'wake' })
+  const desk = await open({
+    script: [build, other, says('Both build.'), { error: { status: 401 } }, says('The other is done.')],
+  })
+  const { window } = desk
+  await allowAll(window)
+  await window.send('Build both')
+  await window.settled('completed')
+  await openGate(desk, 'built')
+  await expect(window.page.getByText('Automatic work with lab is paused')).toBeVisible()
+  const asked = desk.lab.asked().length
+  await openGate(desk, 'other')
+  await expect.poll(() => existsSync(join(desk.lab.workspace, 'over'))).toBe(true)
+  await window.button('Resume').click()
+  await expect(window.entry('Answer: The other is done.')).toBeVisible()
+  await expect(window.page.getByText('Automatic work with lab is paused')).toBeHidden()
+  expect(desk.lab.asked()).toHaveLength(asked + 1)
 })

@@ -129,3 +129,27 @@ test('X-332 switched off, no command is offered to the model, and a line of the 
     await handlers.settings.set({ requestId: newId(), settings: { 'exec.enabled': true } }, who)
   }
 })
+
+test('A-110 A-111 a pause is told with its provider, and ends where its key, its entry in the configuration or the person says so', async () => {
+  const { handlers } = bench
+  const id = await started('all', says('Hello.'))
+  await until(id, ended)
+  const paused = async () => (await handlers.models.list({}, who)).find((provider) => provider.id === 'lab')?.paused
+  const refused = async (key: string) => {
+    whole.server.enqueue({ error: { status: 401 } })
+    const request = { source: 'schedule' as const, automation: { name: 'Nightly' }, completionKeys: [key] }
+    await bench.sessions.turns.submitAutomatic(id, { ...request, text: 'Look', prompt: 'Look.' })
+    await until(id, ended)
+    expect(await paused()).toMatchObject({ code: expect.stringMatching(/^provider\.auth_/), until: null })
+  }
+  await refused('first')
+  await handlers.models.setKey({ requestId: newId(), provider: 'lab', key: 'a new key' }, who)
+  expect(await paused()).toBeUndefined()
+  await refused('second')
+  const entry = { id: 'lab', kind: 'openai-compatible', models: ['scripted', 'other'] }
+  await handlers.models.putProvider({ requestId: newId(), ...entry }, who)
+  await expect.poll(paused).toBeUndefined()
+  await refused('third')
+  await handlers.models.resume({ requestId: newId(), provider: 'lab' }, who)
+  expect(await paused()).toBeUndefined()
+})

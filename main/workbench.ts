@@ -46,6 +46,7 @@ import { rebuildList } from './sessions/list-rebuild.ts'
 import { holdsBody, isSent, reportContext, type ModelContextPorts } from './sessions/model-context.ts'
 import { notificationEvent } from './sessions/notifications.ts'
 import { OwnCommands } from './sessions/own-commands.ts'
+import { ProviderPauses } from './sessions/provider-pauses.ts'
 import { Rewinds } from './sessions/rewinds.ts'
 import { RulesStore } from './sessions/rules-store.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -125,8 +126,22 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   await redactions.refresh()
   log.redactBy((line) => redactions.forLogs().text(line))
 
+  const pauses = new ProviderPauses({
+    storage,
+    changed: () => events.send({ type: 'models.changed' }),
+    ended: () => sessions.pauseEnded(),
+    log: (message, fields) => log.warn(message, fields),
+    now,
+  })
+  await pauses.load()
+
   config.onChange(() => {
+    const before = providers
     providers = readProvidersConfig(config.content)
+    // Another key, address or kind: what was refused may be answered now.
+    const entry = ({ providers: all }: typeof providers, id: string) => JSON.stringify(all.get(id) ?? null)
+    for (const { provider } of pauses.list())
+      if (entry(before, provider) !== entry(providers, provider)) pauses.end(provider)
     void redactions.refresh()
     events.send({ type: 'models.changed' })
     events.send({ type: 'settings.changed', settings: defaultModel.shownSettings() })
@@ -314,6 +329,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       const event = notificationEvent(actor.published.header, effect)
       if (event) events.send(event)
     },
+    pauses,
     connected: () => events.isRead,
     log: logAt,
     now,
@@ -394,6 +410,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     defaultModel,
     workspaces,
     models,
+    pauses,
     config,
     secrets,
     environment,
@@ -455,6 +472,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         stopUpkeep()
         stopDiskWatch()
         await Promise.all([sessions.close(settleMs), compactions.close()])
+        await pauses.stop()
         await Promise.all([
           exec.close(),
           ...terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})),

@@ -76,7 +76,14 @@ export type Report =
   | { type: 'pruned'; itemIds: string[] }
   | { type: 'boundary' }
   | { type: 'mayEnd'; ending: Ending }
-  | { type: 'failed'; error: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined } }
+  | {
+      type: 'failed'
+      error: ErrorBody & {
+        detail?: string | undefined
+        retryAt?: number | undefined
+        provider?: string | undefined
+      }
+    }
   /** The worker has unwound: nothing of it will report any more. */
   | { type: 'unwound' }
   | { type: 'drainExpired' }

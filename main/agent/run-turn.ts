@@ -365,6 +365,7 @@ function failureOf(error: ModelError) {
     ...(error.hint === undefined ? {} : { hint: error.hint }),
     ...(error.detail === undefined ? {} : { detail: error.detail }),
     ...(error.retryAt === undefined ? {} : { retryAt: error.retryAt }),
+    provider: error.provider,
   }
 }
 

@@ -327,7 +327,7 @@ export function classify(answer: ErrorAnswer, keySent: boolean, now: number): Fa
     found.reason = codes.some((code) => code.includes('overload')) || status === 529 ? 'overloaded' : 'server'
     found.loading = status === 503 && /\bloading model\b|model is loading/i.test(error.message)
   }
-  if (found.code === 'provider.rate_limited' || found.code === 'provider.unavailable')
+  if (['provider.rate_limited', 'provider.unavailable', 'provider.quota_exhausted'].includes(found.code))
     found.retryAfterMs = retryAfter(answer.headers, answer.body, now)
   return found
 }

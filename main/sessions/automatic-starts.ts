@@ -28,6 +28,8 @@ export class AutomaticStarts {
   private readonly clock: SessionClock
   /** Sessions in which something waits for others to end, the first due first. */
   private readonly waiting = new Set<string>()
+  /** Sessions in which something waits for the end of a pause. */
+  private readonly paused = new Set<string>()
   private starting = 0
 
   constructor(ports: AutomaticStartsPorts) {
@@ -49,6 +51,10 @@ export class AutomaticStarts {
     try {
       await ports.submit(actor.id, request)
     } catch (error) {
+      if (error instanceof LatheError && error.reason === 'provider_paused') {
+        this.paused.add(actor.id)
+        return
+      }
       const code = error instanceof LatheError ? error.code : 'app.internal'
       if (passing.has(code)) this.clock.arm(actor.id, ports.now() + againMs)
       ports.log('An automatic turn could not start', { sessionId: actor.id, source: request.source, code })
@@ -66,8 +72,16 @@ export class AutomaticStarts {
     this.ports.look(first)
   }
 
+  /** Some pause has ended: whoever still meets another waits on. */
+  resumed(): void {
+    const waiting = [...this.paused]
+    this.paused.clear()
+    for (const id of waiting) this.ports.look(id)
+  }
+
   stop(): void {
     this.clock.stop()
+    this.paused.clear()
     this.waiting.clear()
   }
 }

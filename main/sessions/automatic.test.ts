@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { wakeGatherMs } from '../../preload/contract/limits.ts'
+import { quotaPauseMs, wakeGatherMs } from '../../preload/contract/limits.ts'
 import type { AutomaticRequest } from '../turns/automatic.ts'
 import type { SessionActor } from './actor.ts'
 import { calls, heldDisk, refusal, says, testScene } from './test-scene.ts'
@@ -199,4 +199,84 @@ test('T-29 T-183 A-84 after a restart nothing starts by itself; what is pending 
   await again.start(opened, 'and?')
   await window.until(({ turns }) => turns.at(-1)?.source === 'person' && turns.at(-1)?.outcome && turns.length === 2)
   expect(JSON.stringify(scene.server.asked().at(-1)?.body)).toContain('The process x1 ended with exit code 1')
+})
+
+test('A-110 A-111 a refused key pauses what starts by itself with that provider, over a restart; a person is answered, which ends it', async () => {
+  const bench = await scene.workbench()
+  const { actor } = await spoken(bench)
+  scene.server.enqueue({ error: { status: 401 } })
+  await bench.sessions.turns.submitAutomatic(actor.id, nightly('night'))
+  await expect
+    .poll(() => bench.pauses.list())
+    .toMatchObject([{ provider: 'lab', code: 'provider.auth_missing', until: null }])
+  const [pause] = bench.pauses.list()
+  await expect.poll(() => actor.peek().turn).toBeNull()
+  const asked = scene.server.asked().length
+  expect(await refusal(bench.sessions.turns.submitAutomatic(actor.id, nightly('second')))).toBe('automatic.held')
+
+  const again = await scene.restarted(bench)
+  expect(again.pauses.list()).toEqual([pause])
+  expect(await refusal(again.sessions.turns.submitAutomatic(actor.id, nightly('second')))).toBe('automatic.held')
+  expect(scene.server.asked()).toHaveLength(asked)
+  const opened = await again.sessions.actor(actor.id)
+  const window = await again.follow(opened)
+  // A person who is refused too changes nothing.
+  scene.server.enqueue({ error: { status: 401 } })
+  await window.settled(await again.start(opened, 'are you there?'))
+  expect(again.pauses.list()).toEqual([pause])
+  scene.server.enqueue(says('Yes.'))
+  await window.settled(await again.start(opened, 'and now?'))
+  expect(again.pauses.list()).toEqual([])
+  scene.server.enqueue(says('Looked.'))
+  expect(await again.sessions.turns.submitAutomatic(actor.id, nightly('second'))).toMatchObject({ accepted: 'started' })
+  await window.until(({ turns }) => turns.at(-1)?.source === 'schedule' && turns.at(-1)?.outcome)
+  expect(await again.storage.value('automatic.pauses')).toEqual([])
+})
+
+test('A-113 what ends while its provider is paused waits, and starts one turn once the pause is over', async () => {
+  const bench = await scene.workbench()
+  const { actor, window } = await spoken(bench)
+  const other = await spoken(bench)
+  scene.server.enqueue({ error: { status: 401 } })
+  await bench.sessions.turns.submitAutomatic(other.actor.id, nightly('night'))
+  await other.window.until(({ turns }) => turns[1]?.outcome)
+  const asked = scene.server.asked().length
+  movableTime()
+  await processEnds(bench, actor)
+  await vi.advanceTimersByTimeAsync(wakeGatherMs)
+  await processEnds(bench, actor)
+  await vi.advanceTimersByTimeAsync(wakeGatherMs)
+  expect(actor.peek().view.turns).toHaveLength(1)
+  expect(scene.server.asked()).toHaveLength(asked)
+  scene.server.enqueue(says('Both are done.'))
+  bench.pauses.end('lab')
+  const view = await window.until(({ turns }) => turns[1]?.outcome)
+  expect(view.turns).toHaveLength(2)
+  expect(view.turns[1]).toMatchObject({
+    source: 'process',
+    automation: { name: 'x1 (npm run build) and x2 (npm run build)' },
+    outcome: 'completed',
+  })
+})
+
+test('A-112 a used-up quota pauses until its reset, else an hour', async () => {
+  const bench = await scene.workbench()
+  const { actor, window } = await spoken(bench)
+  movableTime()
+  const failed = async (key: string, error: { status: number; headers?: Record<string, string> }, until: number) => {
+    scene.server.enqueue({ error })
+    const before = actor.peek().view.turns.length
+    await bench.sessions.turns.submitAutomatic(actor.id, nightly(key))
+    const { turns } = await window.until((view) => view.turns[before]?.outcome)
+    expect(turns[before]).toMatchObject({ outcome: 'failed' })
+    const [pause] = bench.pauses.list()
+    expect(pause).toMatchObject({ provider: 'lab', code: 'provider.quota_exhausted' })
+    expect(Math.abs(pause!.until! - pause!.since - until)).toBeLessThan(5_000)
+    await vi.advanceTimersByTimeAsync(until - 60_000)
+    expect(await refusal(bench.sessions.turns.submitAutomatic(actor.id, nightly('held')))).toBe('automatic.held')
+    await vi.advanceTimersByTimeAsync(65_000)
+    expect(bench.pauses.list()).toEqual([])
+  }
+  await failed('named', { status: 402, headers: { 'retry-after': '7200' } }, 2 * quotaPauseMs)
+  await failed('plain', { status: 402 }, quotaPauseMs)
 })

@@ -18,12 +18,15 @@ import { SessionActor } from './actor.ts'
 import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
 import { followEvents } from './events.ts'
+import type { ProviderPauses } from './provider-pauses.ts'
 import { recovered } from './recovered.ts'
 import { SessionClock } from './session-clock.ts'
 import { TurnRequests, type TurnRequestsPorts } from './turn-requests.ts'
 import { writeOf } from './write.ts'
 
 export type SessionsPorts = Pick<TurnRequestsPorts, 'chooseModel' | 'mentions' | 'connected'> & {
+  /** Providers that turns which start by themselves do not use now (A-110). */
+  pauses: Pick<ProviderPauses, 'of' | 'refused' | 'end'>
   storage: Storage
   settings(): Settings
   rules(): readonly Rule[]
@@ -215,6 +218,11 @@ export class Sessions {
     return [...this.actors.values()].filter((actor) => actor.peek().turn !== null)
   }
 
+  /** A provider may be used again by what starts by itself: what waited for that begins (A-111). */
+  pauseEnded(): void {
+    this.automatic.resumed()
+  }
+
   /** Draining: nothing new starts; running turns are aborted and settled as interrupted within `ms` (T-196, S-142). */
   async close(ms: number): Promise<void> {
     this.closing = true
@@ -291,6 +299,12 @@ export class Sessions {
       case 'settled':
         this.ports.afterSettle(actor, effect.turnId)
         this.automatic.freed()
+        break
+      case 'providerRefused':
+        this.ports.pauses.refused(effect.refused)
+        break
+      case 'providerAnswered':
+        this.ports.pauses.end(effect.provider)
         break
       case 'next':
         void this.startNext(actor)

@@ -24,6 +24,7 @@ import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
 import { updatePlan } from '../tools/update-plan.ts'
 import type { SessionActor } from './actor.ts'
 import { Compactions } from './compactions.ts'
+import { ProviderPauses } from './provider-pauses.ts'
 import { Sessions, type SessionsPorts } from './sessions.ts'
 import type { Submission } from './turn-requests.ts'
 import { Slots } from './slots.ts'
@@ -35,6 +36,7 @@ export type TestWorkbench = {
   storage: Storage
   sessions: Sessions
   compactions: Compactions
+  pauses: ProviderPauses
   /** As they are now; a test may change them. */
   settings: Settings
   /** Changes the settings of provider `lab` from now on, as an edit of the configuration does. */
@@ -112,7 +114,15 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   })
   // The workspace of a test lies in its data folder, where nothing may be reached.
   const paths = new Paths({ dataFolder: join(home, 'blobs') })
-  const sessions = new Sessions({
+  const pauses = new ProviderPauses({
+    storage,
+    changed: () => {},
+    ended: () => sessions.pauseEnded(),
+    log: (message, fields) => log.push({ level: 'warn', message, fields }),
+    now: () => Date.now(),
+  })
+  await pauses.load()
+  const sessions: Sessions = new Sessions({
     storage,
     settings: () => settings,
     rules: () => [],
@@ -128,6 +138,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     execSecret: () => {},
     rulesChanged: () => {},
     mentions: { path: (place, path) => paths.resolve(place, path), terminal: async () => null },
+    pauses,
     connected: () => false,
     changesRecorded: (ids) => options.changesRecorded?.(ids),
     notify: () => {},
@@ -149,6 +160,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     storage,
     sessions,
     compactions,
+    pauses,
     settings,
     configure: (lab) => (config = configOf(lab)),
     tools,
@@ -163,11 +175,13 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     follow: (actor) => Follower.open(sessions, actor.id),
     abandon: async () => {
       abandoned = true
+      await pauses.stop()
       await storage.close()
       for (const actor of sessions.running()) actor.handle?.controller.abort('killed')
     },
     close: async () => {
       if (!abandoned) await Promise.all([sessions.close(5_000), compactions.close()])
+      await pauses.stop()
       await storage.close()
     },
   }

@@ -5,6 +5,7 @@ import type { Attachment, Mention, ResolvedMention } from '../../preload/contrac
 import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { SessionView, Turn } from '../../preload/contract/session.ts'
 import { distinctNames } from '../files/attachment-type.ts'
+import { splitName } from '../models/config.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AutomaticRequest } from '../turns/automatic.ts'
 import type { Message } from '../turns/inputs.ts'
@@ -14,6 +15,7 @@ import type { SessionActor } from './actor.ts'
 import { modelOfTurn } from './chosen-model.ts'
 import { type MentionSources, resolveMentions } from './mentions.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
+import type { ProviderPauses } from './provider-pauses.ts'
 
 export type TurnRequestsPorts = {
   storage: Pick<Storage, 'blobs' | 'dataFolder' | 'item' | 'items' | 'request' | 'turn'>
@@ -23,6 +25,8 @@ export type TurnRequestsPorts = {
   chooseModel(name: string | null): string
   /** Where files and terminals that are mentioned are looked up. */
   mentions: Pick<MentionSources, 'path' | 'terminal'>
+  /** Providers that turns which start by themselves do not use now (A-110). */
+  pauses: Pick<ProviderPauses, 'of'>
   /** A window or tab is connected: told to turns that no person asked for (A-3). */
   connected(): boolean
 }
@@ -72,6 +76,12 @@ export class TurnRequests {
       if (delivered) return delivered
       actor.checkMutable()
       await this.checkPlace(actor)
+      const chosen = this.modelFor(actor)
+      const { provider } = splitName(chosen.model)
+      if (this.ports.pauses.of(provider))
+        throw new LatheError('automatic.held', `Automatic work that uses ${provider} is paused.`, {
+          reason: 'provider_paused',
+        })
       const window = this.ports.connected() ? 'A window is open.' : 'No window is open.'
       const message: Message = {
         ...shown,
@@ -80,7 +90,7 @@ export class TurnRequests {
         prompt: `<automatic-turn source="${request.source}" name=${JSON.stringify(request.automation.name)}>\n${prompt} ${window}\n</automatic-turn>`,
         attachments: [],
         completionKeys,
-        ...this.modelFor(actor),
+        ...chosen,
         attendance: 'attended',
       }
       return actor.command({ type: 'submit', message, whenBusy: 'refuse' })

@@ -1,9 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { startModelServer } from '../../e2e/model-server/server.ts'
 import { unsentLeaseMs } from '../../preload/contract/limits.ts'
 import { refusal, says, testScene } from './test-scene.ts'
 
-const scene = testScene(() => startModelServer())
+const scene = testScene()
 
 afterEach(() => void vi.useRealTimers())
 

@@ -14,8 +14,7 @@ import { keepStatements } from './statements.ts'
 const textCharsMax = 256 * 1024
 const toolCharsMax = 16 * 1024
 /** One round of indexing: some milliseconds between which commits go on. */
-const roundDocs = 64
-const roundChars = 256 * 1024
+const usualRound = { docs: 64, chars: 256 * 1024 }
 /** The newest matches that are ranked; older ones of a word that is everywhere are not looked at. */
 const candidatesMax = 2_000
 const halfLifeDays = 30
@@ -82,7 +81,7 @@ export function openSearchMarks(db: Database) {
 }
 
 /** Indexes some of what is pending, in one transaction of its own; false once nothing is. */
-export function openIndexing(db: Database): () => boolean {
+export function openIndexing(db: Database, most = usualRound): () => boolean {
   const sql = keepStatements(db)
   let rebuilt = false
 
@@ -125,14 +124,14 @@ export function openIndexing(db: Database): () => boolean {
   const round = db.transaction(() => {
     const pending = sql<{ session_id: string; item_id: string }>(
       'SELECT session_id, item_id FROM search_pending LIMIT ?',
-    ).all(roundDocs)
+    ).all(most.docs)
     let chars = 0
     for (const { session_id: sessionId, item_id: itemId } of pending) {
-      if (chars > roundChars) return true
+      if (chars > most.chars) return true
       chars += itemId === '' ? indexTitle(sessionId) : indexItem(sessionId, itemId)
       sql('DELETE FROM search_pending WHERE session_id = ? AND item_id = ?').run(sessionId, itemId)
     }
-    return pending.length === roundDocs
+    return pending.length === most.docs
   })
 
   return () => {

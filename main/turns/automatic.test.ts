@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { ErrorCode } from '../../preload/contract/errors.ts'
 import { completionKeysMax, wakeGatherMs } from '../../preload/contract/limits.ts'
 import { defaultSettings } from '../../preload/contract/settings.ts'
 import type { TurnSource } from '../../preload/contract/session.ts'
@@ -469,4 +470,42 @@ test('T-31 T-32 TA-7 a person’s message makes a background turn yield, without
   expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'stopped', reason: 'yielded' })
   expect(driver.state.view.header).toMatchObject({ automaticHeld: null, queue: { paused: 'person' } })
   expect(nextFollowUp(driver)).toMatchObject({ text: 'now please', ignoresPause: true })
+})
+
+describe('a provider that refuses', () => {
+  const failedWith = (code: ErrorCode, source: TurnSource) => {
+    const driver = new Driver()
+    driver.submit('go', { source, completionKeys: ['k'], automation: { name: 'Nightly' } })
+    driver.report({ type: 'running' })
+    driver.report({ type: 'failed', error: { code, message: 'No.', provider: 'far', retryAt: 9_000 } })
+    return driver.effects.flatMap((effect) => (effect.do === 'providerRefused' ? [effect.refused] : []))
+  }
+
+  test('A-110 A-112 only what a person mends pauses it, and only a turn that started by itself does; limits, time-outs and the network do not', () => {
+    for (const code of [
+      'provider.auth_missing',
+      'provider.auth_invalid',
+      'provider.credentials_exhausted',
+      'provider.quota_exhausted',
+    ] as const) {
+      expect(failedWith(code, 'schedule')).toEqual([{ provider: 'far', code, retryAt: 9_000 }])
+      expect(failedWith(code, 'person')).toEqual([])
+    }
+    for (const code of [
+      'provider.rate_limited',
+      'provider.unavailable',
+      'provider.unreachable',
+      'provider.stream_stalled',
+      'provider.local_server_off',
+      'provider.no_response',
+    ] as const)
+      expect(failedWith(code, 'schedule')).toEqual([])
+  })
+
+  test('A-111 whichever turn completes, who served it is named', () => {
+    const driver = new Driver()
+    driver.running()
+    driver.report({ type: 'mayEnd', ending: 'answer' })
+    expect(driver.effects).toContainEqual({ do: 'providerAnswered', provider: 'lab' })
+  })
 })

@@ -2,15 +2,17 @@
  * Turns that something else than a person starts (turns.md 3): what is refused, what a repeated delivery is answered with,
  * what waits while a hold is set, and which start is next.
  */
-import { LatheError } from '../../preload/contract/errors.ts'
+import { LatheError, type ErrorCode } from '../../preload/contract/errors.ts'
 import { completionKeysMax, wakeGatherMs, wokenTurnsMax } from '../../preload/contract/limits.ts'
 import type { Automation } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { FollowUp, SessionHeader, TurnSource } from '../../preload/contract/session.ts'
+import { splitName } from '../models/config.ts'
 import type { ExecNotice } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
 import { clearNotice, setNotice } from './notices.ts'
 import { nextFollowUp } from './queue.ts'
+import type { End } from './settle.ts'
 import type { SessionState } from './state.ts'
 
 const personal = new Set<TurnSource>(['person', 'follow_up', 'recovery'])
@@ -25,6 +27,30 @@ export function isPersonal(source: TurnSource): boolean {
 /** Nobody in the session waits for it: it gives way to a person (T-26, T-31). */
 export function isBackground(source: TurnSource): boolean {
   return !isPersonal(source) && source !== 'goal'
+}
+
+/** Why an automatic turn failed at its provider; `retryAt` where that said when it answers again. */
+export type Refused = { provider: string; code: ErrorCode; retryAt: number | null }
+
+/** What nothing but a person mends. Rate limits, time-outs and the network pause nothing (A-110, A-112). */
+const refusals = new Set<ErrorCode>([
+  'provider.auth_missing',
+  'provider.auth_invalid',
+  'provider.credentials_exhausted',
+  'provider.quota_exhausted',
+])
+
+/** What the end of a turn says of its provider (A-110, A-111). */
+export function noteProvider(decision: Decision, { outcome, error }: Pick<End, 'outcome' | 'error'>): void {
+  const row = decision.state.view.turns.find((turn) => turn.id === decision.turn.id)
+  if (!row) return
+  const provider = error?.provider ?? splitName(decision.turn.servedBy ?? row.model).provider
+  if (outcome === 'completed') decision.effect({ do: 'providerAnswered', provider })
+  else if (outcome === 'failed' && error && refusals.has(error.code) && !isPersonal(row.source))
+    decision.effect({
+      do: 'providerRefused',
+      refused: { provider, code: error.code, retryAt: error.retryAt ?? null },
+    })
 }
 
 /** Throws `automatic.held` where nothing may start by itself now (T-29, A-70). */

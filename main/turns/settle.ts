@@ -3,6 +3,7 @@ import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
 import type { Ending, Outcome, Recovery, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { clipItem } from '../storage/clip.ts'
+import { noteProvider } from './automatic.ts'
 import { failureCard } from './failures.ts'
 import type { Decision } from './decision.ts'
 import { notifyAgain } from './exec-sessions.ts'
@@ -15,7 +16,8 @@ export type End = {
   outcome: Outcome
   ending?: Ending
   reason?: string
-  error?: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined }
+  /** `provider`: who refused. */
+  error?: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined; provider?: string | undefined }
   /** What an interrupted turn leaves for the person to decide. */
   recovery?: Recovery
 }
@@ -44,6 +46,7 @@ export function settle(decision: Decision, end: End): void {
   resolveRecovery(decision, turnId)
   if (end.recovery) decision.emit({ type: 'session.recovery', recovery: end.recovery })
   decision.emit({ type: 'turn.status', turnId, status: null })
+  noteProvider(decision, end)
   emitSettled(decision, end)
   decision.change({ turn: null })
   decision.effect({ do: 'settled', turnId })

@@ -10,6 +10,7 @@ import type { Settings } from '../../preload/contract/settings.ts'
 import type { Release } from '../agent/reports.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { CallPlan } from '../tools/tool.ts'
+import type { Refused } from './automatic.ts'
 
 export type Phase = 'starting' | 'preparing' | 'running' | 'stopping'
 export type StopReason = 'person' | 'yielded' | 'timeout' | 'time_limit' | 'session_deleted' | 'withdrawn' | 'shutdown'
@@ -103,6 +104,10 @@ export type Effect =
   | { do: 'recorded'; changeIds: string[] }
   /** What the person answered an exec session that asked for a secret: to the process alone (T-152). */
   | { do: 'execSecret'; execId: string; secret: string | null }
+  /** The provider refused a turn that started by itself: the next of its kind would fail as well. */
+  | { do: 'providerRefused'; refused: Refused }
+  /** A turn completed with it. */
+  | { do: 'providerAnswered'; provider: string }
   /** Look for the first thing that may start now (T-46). */
   | { do: 'next' }
   | { do: 'entry' }

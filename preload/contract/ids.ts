@@ -7,19 +7,31 @@ export const Id = z.string().regex(new RegExp(`^[A-Za-z0-9_-]{1,${idCharsMax}}$`
 export const RequestId = z.string().regex(new RegExp(`^[A-Za-z0-9._:-]{1,${requestIdCharsMax}}$`))
 export const BlobHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-let last = 0n
+/** Random bytes are made for many ids at once: asking for them costs more than all the rest. */
+const tails = new Uint8Array(8 * 256)
+let used = tails.length
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+let lastMs = 0
+let count = 0
 
 /** A fresh UUIDv7: sorts by time, and within one process strictly by the order of making. */
 export function newId(now: number = Date.now()): string {
-  const random = new Uint8Array(8)
-  crypto.getRandomValues(random)
   // 48 bits of milliseconds and 12 of a counter that carries on within a millisecond, so order of making is order of id.
-  let stamp = BigInt(now) << 12n
-  if (stamp <= last) stamp = last + 1n
-  last = stamp
-  const time = (stamp >> 12n).toString(16).padStart(12, '0')
-  const counter = (stamp & 0xfffn).toString(16).padStart(3, '0')
-  const tail = [...random].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  const variant = ((random[0]! & 0x3f) | 0x80).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${variant}${tail.slice(2, 4)}-${tail.slice(4)}`
+  if (now > lastMs) {
+    lastMs = now
+    count = 0
+  } else if (++count > 0xfff) {
+    lastMs++
+    count = 0
+  }
+  if (used === tails.length) {
+    crypto.getRandomValues(tails)
+    used = 0
+  }
+  const byte = (at: number): string => hex[tails[used + at]!]!
+  const time = lastMs.toString(16).padStart(12, '0')
+  const variant = hex[(tails[used]! & 0x3f) | 0x80]!
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7${hex[count >> 8]![1]!}${hex[count & 0xff]!}-${variant}${byte(1)}-${byte(2)}${byte(3)}${byte(4)}${byte(5)}${byte(6)}${byte(7)}`
+  used += 8
+  return id
 }

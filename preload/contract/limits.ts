@@ -29,6 +29,8 @@ export const completionKeysMax = 1_000
 export const wakeGatherMs = 2_000
 /** Turns of finished processes in a row without a person's. */
 export const wokenTurnsMax = 10
+/** How long a used-up quota pauses automatic turns where the provider does not say when it is there again. */
+export const quotaPauseMs = 60 * 60_000
 /** How long a background turn may take. */
 export const backgroundTurnMs = 30 * 60_000
 export const settleRetryMs = [100, 1_000, 5_000, 30_000] as const

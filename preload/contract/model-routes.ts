@@ -1,5 +1,6 @@
 /** Providers and what they serve. */
 import { z } from 'zod'
+import { Time } from './items.ts'
 import { act, done, route } from './route.ts'
 
 export const ModelEntry = z.object({
@@ -25,6 +26,8 @@ export const ProviderEntry = z.object({
   baseUrl: z.string().nullable(),
   keySource: z.enum(['environment', 'stored', 'none']),
   models: z.array(ModelEntry),
+  /** Since when, why and until when turns with it do not start by themselves; without an end until something changes. */
+  paused: z.object({ code: z.string(), since: Time, until: Time.nullable() }).optional(),
 })
 export type ProviderEntry = z.infer<typeof ProviderEntry>
 
@@ -51,6 +54,8 @@ export const modelRoutes = {
       )
       .output(done),
     removeProvider: route.input(z.object({ ...act, id: z.string().max(32) })).output(done),
+    /** Turns that start by themselves may use this provider again. */
+    resume: route.input(z.object({ ...act, provider: z.string().max(32) })).output(done),
     /** Goes once, to the keychain or the secrets file; no route ever answers it. */
     setKey: route
       .input(z.object({ ...act, provider: z.string().max(32), key: z.string().max(10_000).nullable() }))

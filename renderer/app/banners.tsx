@@ -1,15 +1,18 @@
 /** Lines across the window for what concerns all of it: the connection, storage, the configuration. */
-import { CircleAlert, CircleArrowUp, HardDrive, Unplug } from 'lucide-react'
+import { CircleAlert, CircleArrowUp, CirclePause, HardDrive, Unplug } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { shownText } from '../transcript/shown-text.ts'
+import { act, client } from '../state/link.ts'
 import { showDialog } from '../state/window-store.ts'
 import { changeSettings, installUpdate, useSetting, useSomethingRuns, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Duration } from '../ui/duration.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { clockText } from '../ui/time-text.ts'
 import { attempt } from './attempt.ts'
 
 /** A short loss is not worth a word: it is over before it was read. */
@@ -58,6 +61,7 @@ export function Banners({ refusal, onRetry }: Refusal) {
       {refusal ? <RefusedBanner {...refusal} onRetry={onRetry} /> : <ConnectionBanner />}
       <StorageBanner />
       <HostBanner />
+      <PauseBanners />
       <UpdateBanner />
     </>
   )
@@ -144,6 +148,48 @@ function HostBanner() {
       }
     >
       {shownText(text)}
+    </Banner>
+  )
+}
+
+const refusals: Record<string, string> = {
+  'provider.auth_missing': 'it wants a key',
+  'provider.auth_invalid': 'it refused the key',
+  'provider.credentials_exhausted': 'every key of it is used up',
+  'provider.quota_exhausted': 'its quota is used up',
+}
+
+/** Providers that nothing which starts by itself uses now; a message of the person's is answered as ever (A-110). */
+function PauseBanners() {
+  const providers = useWorkbench((state) => state.providers)
+  return providers.map(
+    (provider) => provider.paused && <PauseBanner key={provider.id} {...provider} {...provider.paused} />,
+  )
+}
+
+function PauseBanner({ id, label, code, until }: ProviderEntry & NonNullable<ProviderEntry['paused']>) {
+  return (
+    <Banner
+      tone="needs"
+      icon={<CirclePause {...icon} />}
+      action={
+        <span className="flex shrink-0 gap-8">
+          <Button size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'models' })}>
+            Provider settings
+          </Button>
+          <Button
+            size="small"
+            onClick={() => void attempt('Could not resume', () => client().models.resume({ ...act(), provider: id }))}
+          >
+            Resume
+          </Button>
+        </span>
+      }
+    >
+      Automatic work with {shownText(label)} is paused: {refusals[code] ?? 'it refused a turn'}.{' '}
+      <span className="text-muted">
+        {until === null ? 'It goes on once a turn with it completes.' : `It goes on at ${clockText(until)}.`}
+      </span>
     </Banner>
   )
 }

@@ -26,3 +26,8 @@ export function agoText(at: number, now: number, locale?: string): string {
     ...(sameYear ? {} : { year: 'numeric' }),
   }).format(at)
 }
+
+/** The time of day: `14:05`, or as people write it there. */
+export function clockText(at: number, locale?: string): string {
+  return new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' }).format(at)
+}

@@ -12,6 +12,7 @@ import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
 import type { Compactions } from '../../sessions/compactions.ts'
 import type { DefaultModel } from '../../sessions/default-model.ts'
+import type { ProviderPauses } from '../../sessions/provider-pauses.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { RulesStore } from '../../sessions/rules-store.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
@@ -39,6 +40,7 @@ export type Services = {
   defaultModel: DefaultModel
   workspaces: Workspaces
   models: ModelService
+  pauses: ProviderPauses
   config: Config
   secrets: Secrets
   environment: Environment

@@ -5,6 +5,7 @@ import type { Attachment, Item } from '../../../preload/contract/items.ts'
 import type { ProviderEntry } from '../../../preload/contract/model-routes.ts'
 import { noUpdate } from '../../../preload/contract/update.ts'
 import type { ProviderState } from '../../models/models.ts'
+import type { ProviderPause } from '../../sessions/provider-pauses.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 import { Uploads } from './uploads.ts'
@@ -68,7 +69,9 @@ export function workbenchAnswers(
     },
     models: {
       list: async ({ refresh }, client) =>
-        (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map(providerEntry),
+        (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map((provider) =>
+          providerEntry(provider, services.pauses.of(provider.id)),
+        ),
       probe: (_, client) => models.probe(client.signal ?? never()),
       test: ({ provider }, client) => models.test(provider, null, client.signal ?? never()),
       putProvider: async ({ id, kind, baseUrl, apiKeyEnv, models: names }) => {
@@ -94,9 +97,11 @@ export function workbenchAnswers(
         events.send({ type: 'models.changed' })
         return ok
       },
+      resume: async ({ provider }) => (services.pauses.end(provider), ok),
       setKey: async ({ provider, key }) => {
         await services.secrets.set(`provider.${provider}`, key)
         models.credentialsChanged()
+        services.pauses.end(provider)
         events.send({ type: 'models.changed' })
         return { storedIn: await services.secrets.source(`provider.${provider}`) }
       },
@@ -172,9 +177,10 @@ async function attachmentOf(services: Services, sessionId: string, hash: string)
   )
 }
 
-function providerEntry(provider: ProviderState): ProviderEntry {
+function providerEntry(provider: ProviderState, pause: ProviderPause | null): ProviderEntry {
   return {
     ...provider,
+    ...(pause ? { paused: { code: pause.code, since: pause.since, until: pause.until } } : {}),
     models: provider.models.map((model) => ({
       ...model,
       provider: provider.id,
