@@ -1,9 +1,10 @@
 /** The command line. Each command loads only what it needs, so that a script pays for nothing else. */
 import { enableCompileCache } from 'node:module'
 import { errorBody } from '../preload/contract/errors.ts'
-import { parseArguments, usage, type Arguments } from './cli/arguments.ts'
+import { parseArguments, type Arguments } from './cli/arguments.ts'
 import type { OpenHost } from './cli/command-host.ts'
 import { exitCodes } from './cli/exit-codes.ts'
+import { helpPage } from './cli/help.ts'
 import { listenForInterrupts } from './cli/interrupts.ts'
 import { createOutput, type Output } from './cli/output.ts'
 import { dataFolder } from './platform/home.ts'
@@ -18,7 +19,7 @@ async function obey(args: Arguments, output: Output): Promise<number> {
   }
   switch (args.command) {
     case 'help':
-      output.print(usage)
+      output.print(helpPage(args.topic))
       return exitCodes.completed
     case 'version': {
       const { version } = await import('./host.ts')
@@ -55,7 +56,7 @@ async function obey(args: Arguments, output: Output): Promise<number> {
     }
     case 'doctor': {
       const [{ doctor }, { version }] = await Promise.all([import('./cli/doctor.ts'), import('./host.ts')])
-      return doctor({ home, version }, output, args.emptyCheckpoints)
+      return doctor({ home, version }, output, args)
     }
     default: {
       const { sessions } = await import('./cli/sessions.ts')

@@ -9,6 +9,7 @@ import { LatheError } from '../preload/contract/errors.ts'
 import { acquireHome, readHostFile, removeHostFile, writeHostFile, type Ownership } from './platform/home.ts'
 import { secretVariables } from './platform/known-values.ts'
 import { createLog } from './platform/log.ts'
+import type { LateTick } from './platform/loop-lag.ts'
 import { createRedaction } from './platform/redaction.ts'
 import type { Connections, Wire } from './transport/connections.ts'
 import type { ClientContext, Handlers } from './transport/handlers.ts'
@@ -31,6 +32,8 @@ export type Host = {
   announce(url?: string): Promise<void>
   /** What went wrong in answering a request; logged, never sent. */
   fault(error: unknown, route: string): void
+  /** A tick of this process's main loop came late; logged where this process has the log (Z-240). */
+  late(tick: LateTick): void
   /** Resolves once no other process is attached to this one. */
   alone(): Promise<void>
   /** Settles and flushes what this process owns, then gives the folder up; idempotent (S-142). */
@@ -59,7 +62,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
 }
 
 /** Handlers of whichever host there is at the moment of a call, for a front door that stays when owners change. */
-export type LastingHost = Pick<Host, 'handlers' | 'fault' | 'status' | 'close'> & {
+export type LastingHost = Pick<Host, 'handlers' | 'fault' | 'late' | 'status' | 'close'> & {
   owns(): boolean
   isReady(): boolean
   announce(url?: string): Promise<void>
@@ -98,6 +101,7 @@ export async function openLastingHost(
   return {
     handlers: new Proxy({}, { get: (_target, name: string) => group(name) }) as Handlers,
     fault: (error, route) => current.fault(error, route),
+    late: (tick) => current.late(tick),
     status: () => current.status(),
     owns: () => current.owns,
     isReady: () => ready,
@@ -135,6 +139,7 @@ async function attachTo({ home, attendance, signal }: HostOptions): Promise<Host
     ended: ended.signal,
     announce: async () => {},
     fault: () => {},
+    late: () => {},
     alone: async () => {},
     close: async () => wire.close(1000, 'done'),
   }
@@ -201,6 +206,8 @@ async function own(ownership: Ownership, options: HostOptions): Promise<Host> {
           ...(url === undefined ? {} : { url }),
         }),
       fault: logFault,
+      late: ({ suspended, ...tick }) =>
+        suspended ? log.info('The machine slept', tick) : log.warn('The main loop was late', tick),
       alone: async () => {
         while (leases.size > 0) await noLease.promise
       },

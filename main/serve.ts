@@ -34,7 +34,6 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
   if (!files.has('/')) note('The window is not built; run `npm run build`. The contract is served without it.')
 
   const started = performance.now()
-  const loop = watchLoop()
   let isServing = false
   const host = await openLastingHost({
     home,
@@ -43,8 +42,12 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
     signal,
     changed: () => note('Another process owned the data folder and went away.'),
   })
-  const state = (): 'starting' | 'ready' | 'draining' =>
-    signal.aborted ? 'draining' : isServing && host.isReady() ? 'ready' : 'starting'
+  const loop = watchLoop({ late: host.late })
+  const state = (): 'starting' | 'ready' | 'degraded' | 'draining' => {
+    if (signal.aborted) return 'draining'
+    if (!isServing || !host.isReady()) return 'starting'
+    return host.status()?.isDegraded ? 'degraded' : 'ready'
+  }
   let web: WebHost | null = null
   try {
     web = await startWebHost({

@@ -19,6 +19,7 @@ import { CommitGate } from './files/gate.ts'
 import { Images } from './files/images.ts'
 import { Paths } from './files/paths.ts'
 import { FileStates } from './files/read-state.ts'
+import { RecentFiles } from './files/recent-files.ts'
 import { SearchProgram } from './files/search-program.ts'
 import { Watching } from './files/watching.ts'
 import { Drafts } from './files/drafts.ts'
@@ -37,6 +38,7 @@ import { watchDisk } from './platform/disk-watch.ts'
 import { settleAfterCrash } from './sessions/after-crash.ts'
 import { changedFile, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
+import { DataFolder } from './sessions/data-folder.ts'
 import { DefaultModel } from './sessions/default-model.ts'
 import { Forks } from './sessions/forks.ts'
 import { Exports } from './sessions/exports.ts'
@@ -59,11 +61,12 @@ import { startUpkeep } from './sessions/upkeep.ts'
 import { Workspaces } from './sessions/workspaces.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { createSecrets, type Keychain } from './storage/secrets.ts'
+import { toldWhenLost } from './storage/lost-storage.ts'
 import { toldWhenSlow } from './storage/slow-commits.ts'
 import type { Storage } from './storage/storage.ts'
 import { createTools } from './tools/all-tools.ts'
 import { changeAnswers } from './transport/answers/change-answers.ts'
-import { fileAnswers } from './transport/answers/file-answers.ts'
+import { createFileIndex, fileAnswers } from './transport/answers/file-answers.ts'
 import { listAnswers } from './transport/answers/list-answers.ts'
 import type { Desktop, Services } from './transport/answers/services.ts'
 import { sessionAnswers } from './transport/answers/session-answers.ts'
@@ -85,7 +88,7 @@ export type WorkbenchOptions = {
   lasting?: boolean
 }
 
-export type WorkbenchStatus = { runningTurns: number; storage: Storage['condition']['kind'] }
+export type WorkbenchStatus = { runningTurns: number } & ReturnType<HostState['storage']>
 
 export type Workbench = {
   handlers: Handlers
@@ -179,6 +182,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const intents = new StoredIntents(storage, fileStates)
   const states = new FileStates(fileStates)
   const paths = new Paths({ dataFolder: home })
+  const recentFiles = new RecentFiles(storage)
   const workers = new FileWorkers()
   const gate = new CommitGate({
     paths,
@@ -186,12 +190,16 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     states,
     intents,
     wrote: (real, after) => watched.noteWritten(real, after),
+    changed: (workspace, path) => recentFiles.note(workspace, path),
   })
   const differ = new Differ(workers, programEnvironment(process.env))
   const program = new SearchProgram({ paths, env: programEnvironment(process.env) })
   const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: checkpointFolder(home) })
-  const watching = new Watching({
-    changed: (workspace, paths) => events.send({ type: 'files.changed', workspace, paths }),
+  const watching: Watching = new Watching({
+    changed: (workspace, paths) => {
+      fileIndex.changed(workspace, paths)
+      events.send({ type: 'files.changed', workspace, paths })
+    },
     presence: (path) =>
       void workspaces.list().then((list) => {
         const workspace = list.find((one) => one.path === path)
@@ -199,6 +207,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       }),
     refused: (workspace, reason) => log.warn('A workspace cannot be watched', { workspace, reason }),
   })
+  const fileIndex = createFileIndex(program, watching)
   const recordLate = (sessionId: string, turnId: string, found: FileChange[], notice: string | null = null) => {
     if (found.length === 0 && notice === null) return
     const changes = found.map((change) => changedFile(change, turnId))
@@ -254,6 +263,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     network,
   })
+  const watchedStorage = toldWhenLost(storage, (isLost) => {
+    log[isLost ? 'error' : 'info'](isLost ? 'Nothing can be stored' : 'Storage is back')
+    host.storageLost(isLost)
+  })
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
   const modelContext: ModelContextPorts = {
     storage,
@@ -274,7 +287,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
 
   const sessions: Sessions = new Sessions({
     mentions: {
-      path: (place, path) => paths.resolve(place, path),
+      path: async (place, path) => {
+        const found = await paths.resolve(place, path)
+        recentFiles.note(place.workspace, found.kind === 'folder' ? `${found.shown}/` : found.shown)
+        return found
+      },
       terminal: async (id, lines) => {
         const shown = await terminals.text(id, lines)
         return shown && { title: redactions.get().text(shown.title), text: redactions.get().text(shown.text) }
@@ -282,7 +299,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     storage: {
       ...storage,
-      commit: toldWhenSlow(storage.commit, (slow) => host.savingSlowly(slow)),
+      commit: toldWhenSlow(watchedStorage.commit, (slow) => host.savingSlowly(slow)),
     },
     settings: () => settings.get(),
     rules: () => rules.get(),
@@ -361,6 +378,15 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   })
   const rewinds = new Rewinds({ sessions, storage, now })
 
+  const dataFolder = new DataFolder({
+    home,
+    storage,
+    rewinds,
+    checkpoints: watched,
+    isBusy: () => sessions.running().length > 0,
+    now,
+  })
+
   const workspaces = new Workspaces({
     storage,
     demoSource: async () => join(await programFolder(), 'assets', 'demo-workspace'),
@@ -406,6 +432,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     imports,
     exports,
     sideCommands,
+    dataFolder,
     settings,
     defaultModel,
     workspaces,
@@ -445,6 +472,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ...changeAnswers(services),
       ...fileAnswers({
         watch: (workspace) => watching.watch(workspace),
+        index: fileIndex,
+        recent: recentFiles,
         paths,
         program,
         gate,
@@ -466,11 +495,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
       if (lasting && defaultModel.isMissing && (await storage.workspaces()).length === 0) await workspaces.openDemo()
     },
-    status: () => ({ runningTurns: sessions.running().length, storage: storage.condition.kind }),
+    status: () => ({ runningTurns: sessions.running().length, ...host.storage() }),
     dispose: () =>
       (disposing ??= (async () => {
         stopUpkeep()
         stopDiskWatch()
+        watchedStorage.stop()
         await Promise.all([sessions.close(settleMs), compactions.close()])
         await pauses.stop()
         await Promise.all([
@@ -479,6 +509,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         ])
         await endAllProcesses()
         await fileStates.flush()
+        await recentFiles.save()
         await imports.close()
         exports.close()
         await watching.dispose()

@@ -1,25 +1,8 @@
 /** The command line's words and options, and what is said about wrong ones (exit 2). */
 import { parseArgs } from 'node:util'
 import { LatheError } from '../../preload/contract/errors.ts'
-
-export const usage = `Usage: lathe COMMAND
-
-  lathe run [--workspace DIR] [--session ID | --continue] [--model PROVIDER/MODEL]
-            [--approve ask|edits|all|none] [--attach FILE]... [--timeout SECONDS]
-            [--json] PROMPT         run one turn; PROMPT '-' reads stdin, '!LINE' runs your own command
-  lathe serve [--port N] [--workspace DIR] [--json]
-                                    serve the window to a browser on this machine
-  lathe sessions list [--workspace DIR] [--archived] [--limit N] [--json]
-  lathe sessions show ID [--items N] [--json]
-  lathe sessions export ID [--format md|json|html] [--out FILE] [--exact] [--json]
-  lathe sessions import FILE [--copy] [--json]
-  lathe sessions delete ID... [--purge] [--json]
-  lathe sessions search QUERY [--limit N] [--json]
-  lathe doctor [--empty-checkpoints] [--json]
-                                    check the installation, with a fix for each fault
-
-Exit: 0 completed, 1 failed, 2 wrong usage, 3 an approval or answer was needed and nobody could give it, 130 stopped.
-LATHE_HOME is the data folder; config.json in it names the providers.`
+import { closeNames } from '../files/similarity.ts'
+import { helpTopic, type HelpTopic } from './help.ts'
 
 export type RunArguments = {
   command: 'run'
@@ -49,35 +32,61 @@ export type SessionsArguments =
   | { command: 'import'; json: boolean; file: string; copy: boolean }
   | { command: 'delete'; json: boolean; ids: string[]; purge: boolean }
   | { command: 'search'; json: boolean; query: string; limit: number }
-export type DoctorArguments = { command: 'doctor'; json: boolean; emptyCheckpoints: boolean }
+export type DoctorArguments = { command: 'doctor'; json: boolean; fix: boolean; emptyCheckpoints: boolean }
 export type Arguments =
   | RunArguments
   | ServeArguments
   | SessionsArguments
   | DoctorArguments
-  | { command: 'help' | 'version'; json: false }
+  | { command: 'help'; json: false; topic: HelpTopic }
+  | { command: 'version'; json: false }
 
 const json = { type: 'boolean' } as const
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 
-/** Throws `request.invalid` with a sentence and how to see the usage. */
+const commands = ['run', 'serve', 'sessions', 'doctor', 'help'] as const
+const verbs = ['list', 'show', 'export', 'import', 'delete', 'search'] as const
+
+/** Throws `request.invalid` with a sentence and the page that helps. */
 export function parseArguments(args: readonly string[]): Arguments {
-  const [command, ...rest] = args
+  const topic = helpTopic(args[0]) ?? 'lathe'
+  try {
+    return parse(args, topic)
+  } catch (error) {
+    if (!(error instanceof LatheError)) throw error
+    const page = topic === 'lathe' ? 'lathe --help' : `lathe ${topic} --help`
+    throw new LatheError(error.code, error.message, { hint: `See \`${page}\`.` })
+  }
+}
+
+function parse([command, ...rest]: readonly string[], topic: HelpTopic): Arguments {
   if (command === undefined) throw wrong('A command is missing.')
-  const options = args.includes('--') ? args.slice(0, args.indexOf('--')) : args
-  if (command === 'help' || options.includes('--help') || options.includes('-h'))
-    return { command: 'help', json: false }
+  const options = [command, ...(rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest)]
+  if (options.includes('--help') || options.includes('-h')) return { command: 'help', json: false, topic }
+  if (command === 'help') {
+    const asked = rest[0] === undefined ? 'lathe' : helpTopic(rest[0])
+    if (asked === null) throw wrong(`There is no command "${rest[0]}".${meant(rest[0]!, commands)}`)
+    return { command, json: false, topic: asked }
+  }
   if (command === '--version' || command === '-v') return { command: 'version', json: false }
   if (command === 'run') return parseRun(rest)
   if (command === 'serve') return parseServe(rest)
   if (command === 'sessions') return parseSessions(rest)
   if (command === 'doctor') {
-    const { values, positionals } = read(rest, { json, 'empty-checkpoints': flag })
+    const { values, positionals } = read(rest, { json, fix: flag, 'empty-checkpoints': flag })
     none(positionals)
-    return { command, json: values.json ?? false, emptyCheckpoints: values['empty-checkpoints'] ?? false }
+    return {
+      command,
+      json: values.json ?? false,
+      fix: values.fix ?? false,
+      emptyCheckpoints: values['empty-checkpoints'] ?? false,
+    }
   }
-  throw wrong(`There is no command "${command}".`)
+  if (command.startsWith('-')) throw wrong(`Unknown option '${command}': a command comes first.`)
+  // A sentence is meant for the agent.
+  const said = /\s/.test(command) ? ` To ask the agent: lathe run "..."` : meant(command, commands)
+  throw wrong(`There is no command "${command}".${said}`)
 }
 
 function parseRun(args: string[]): RunArguments {
@@ -179,9 +188,13 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
       }
     }
     case undefined:
-      throw wrong('What of sessions? list, show, export, import, delete or search.')
+      throw wrong(`What of sessions? ${verbs.slice(0, -1).join(', ')} or ${verbs.at(-1)}.`)
     default:
-      throw wrong(`There is no "sessions ${verb}".`)
+      throw wrong(
+        verb.startsWith('-')
+          ? `Unknown option '${verb}': the verb comes first.`
+          : `There is no "sessions ${verb}".${meant(verb, verbs)}`,
+      )
   }
 }
 
@@ -191,13 +204,22 @@ function read<const T extends Options>(args: string[], options: T) {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw wrong((error as Error).message.split('. ')[0]!.replace(/\.?$/, '.'))
+    const message = (error as Error).message.split('. ')[0]!.replace(/\.?$/, '.')
+    const unknown = /^Unknown option '-*([^']*)'/.exec(message)?.[1]
+    const names = Object.keys(options).map((name) => `--${name}`)
+    throw wrong(unknown === undefined ? message : `${message}${meant(`--${unknown}`, names)}`)
   }
+}
+
+/** The name a mistyped one probably stands for, as a sentence; empty where none is like it. */
+function meant(given: string, names: readonly string[]): string {
+  const [nearest] = closeNames(given, names, 1)
+  return nearest === undefined ? '' : ` Did you mean ${nearest}?`
 }
 
 function oneOf<const T extends string>(name: string, value: string | undefined, allowed: readonly T[]): T | undefined {
   if (value === undefined || allowed.includes(value as T)) return value as T | undefined
-  throw wrong(`${name} is one of ${allowed.join(', ')}, not "${value}".`)
+  throw wrong(`${name} is one of ${allowed.join(', ')}, not "${value}".${meant(value, allowed)}`)
 }
 
 function number(name: string, value: string, least: number, most: number): number {
@@ -215,7 +237,8 @@ function whole(name: string, value: string, least: number, most: number): number
 function only(name: string, positionals: string[]): string {
   const [value, ...more] = positionals
   if (value === undefined) throw wrong(`${name} is missing.`)
-  if (more.length > 0) throw wrong(`Only one ${name} can be given.`)
+  if (more.length > 0)
+    throw wrong(`Only one ${name} can be given${name === 'QUERY' ? '; put several words in quotes' : ''}.`)
   return value
 }
 
@@ -224,5 +247,5 @@ function none(positionals: string[]): void {
 }
 
 function wrong(message: string): LatheError {
-  return new LatheError('request.invalid', message, { hint: 'See `lathe --help`.' })
+  return new LatheError('request.invalid', message)
 }

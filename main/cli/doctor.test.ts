@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -17,7 +17,9 @@ beforeEach(async () => {
 })
 afterEach(() => rm(home, { recursive: true, force: true }))
 
-async function examine(emptying = false): Promise<{ message: string; fix?: string } | undefined> {
+async function examine(
+  options: Parameters<typeof doctor>[2] = {},
+): Promise<{ message: string; fix?: string } | undefined> {
   lines = []
   const output: Output = {
     json: true,
@@ -28,7 +30,7 @@ async function examine(emptying = false): Promise<{ message: string; fix?: strin
     write: async () => {},
     flush: async () => {},
   }
-  await doctor({ home, version: '0' }, output, emptying)
+  await doctor({ home, version: '0' }, output, options)
   return lines.find(({ name }) => name === 'checkpoints')
 }
 
@@ -43,7 +45,7 @@ test('F-1015 the size of the checkpoints is told, with how to empty them, and th
   const told = await examine()
   expect(told).toMatchObject({ message: '6.0 MiB of 2 workspaces' })
   expect(told?.fix).toContain('--empty-checkpoints')
-  expect(await examine(true)).toMatchObject({ message: 'none' })
+  expect(await examine({ emptyCheckpoints: true })).toMatchObject({ message: 'none' })
   expect(await readdir(join(home, 'blobs'))).toEqual(['x'])
 })
 
@@ -74,4 +76,45 @@ test('S-132 the list’s version, what waits to be indexed, unreferenced bodies 
   expect(told('owner')).toMatchObject([
     { status: 'warn', message: expect.stringContaining(`Process ${process.pid} holds`) },
   ])
+})
+
+test('S-132 nothing is changed without --fix; with it rights, a dead host’s file, list, index and lost bodies are mended and said', async () => {
+  const storage = await openStorage({ home })
+  const lost = await storage.blobs.put(Buffer.alloc(3 * 1024 * 1024))
+  await storage.setValue('list.version', 1)
+  await storage.close()
+  const db = new DatabaseSync(join(home, 'lathe.db'))
+  db.exec(`INSERT INTO search_pending (session_id, item_id) VALUES ('s', 'a')`)
+  db.close()
+  const body = join(home, 'blobs', lost.slice(0, 2), lost)
+  await utimes(body, 1, 1)
+  await chmod(home, 0o755)
+  // A process that lives and is no Lathe: it was given the number of one that died.
+  const host = {
+    pid: process.pid,
+    instanceId: 'i',
+    version: '0',
+    endpoint: join(home, 'none.sock'),
+    lifetime: 'person',
+  }
+  await writeFile(join(home, 'host.json'), JSON.stringify(host))
+  const warned = () => new Set(lines.flatMap(({ name, status }) => (status === 'warn' ? name : [])))
+
+  await examine()
+  for (const name of ['data folder', 'owner', 'list and search']) expect(warned()).toContain(name)
+  expect(lines.find(({ name }) => name === 'owner')?.fix).toContain('lathe doctor --fix')
+  await examine()
+  for (const name of ['data folder', 'owner', 'list and search']) expect(warned()).toContain(name)
+
+  await examine({ fix: true })
+  const fixed = lines.filter(({ status }) => status === 'fixed').map(({ name, message }) => `${name}: ${message}`)
+  expect(fixed).toEqual([
+    'data folder: Only your user can read it now.',
+    'owner: host.json was removed.',
+    expect.stringMatching(/^database: 3\.\d MiB were given back/),
+    'list and search: The list and the search index were made anew.',
+  ])
+  for (const name of ['data folder', 'owner', 'database', 'list and search']) expect(warned()).not.toContain(name)
+  expect((await stat(home)).mode & 0o777).toBe(0o700)
+  await expect(stat(body)).rejects.toThrow('ENOENT')
 })

@@ -1,34 +1,46 @@
 /**
  * `lathe doctor`: looks at the installation and the data folder, and names a fix for each fault (S-132). It changes nothing
- * but what it was told to: the checkpoints are emptied where that was asked for (F-1015).
+ * but what it was told to: with `--fix` what can be mended without losing anything, with `--empty-checkpoints` those go
+ * (F-1015).
  */
-import { access, constants, readdir, stat, statfs } from 'node:fs/promises'
+import { access, chmod, constants, readdir, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { errorBody, LatheError } from '../../preload/contract/errors.ts'
-import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
+import { blobsKeptMs, freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { openPty } from '../exec/carrier.ts'
 import { runCommand } from '../exec/command.ts'
 import { checkpointFolder, checkpointStores, emptyCheckpoints } from '../files/checkpoint-stores.ts'
 import { readProvidersConfig } from '../models/config.ts'
 import { openConfig } from '../platform/config.ts'
-import { lockOwner, readHostFile } from '../platform/home.ts'
-import { listVersion } from '../sessions/list-rebuild.ts'
+import { acquireHome, lockOwner, readHostFile, removeHostFile } from '../platform/home.ts'
+import { listVersion, rebuildList } from '../sessions/list-rebuild.ts'
 import { openStorage } from '../storage/open-storage.ts'
 import { createSecrets } from '../storage/secrets.ts'
+import type { Storage } from '../storage/storage.ts'
 import { attach } from '../transport/local-socket.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Output } from './output.ts'
 
 const programMs = 10_000
+const indexingMs = 60_000
 const wantedVariables = new Set(['PATH', 'HOME', 'SystemRoot', 'USERPROFILE', 'LANG'])
 
-type Finding = { status: 'ok' | 'warn' | 'fail'; message: string; fix?: string }
+type Finding = {
+  status: 'ok' | 'warn' | 'fail'
+  message: string
+  fix?: string
+  /** Mends it without losing anything, and says what was done; null where nothing was. */
+  mend?: () => Promise<string | null>
+}
 type Installation = { home: string; version: string }
 type Check = { name: string; look(installation: Installation): Promise<Finding[]> }
 
 const ok = (message: string): Finding[] => [{ status: 'ok', message }]
-const warn = (message: string, fix: string): Finding[] => [{ status: 'warn', message, fix }]
+const warn = (message: string, fix: string, mend?: Finding['mend']): Finding[] => [
+  { status: 'warn', message, fix, ...(mend === undefined ? {} : { mend }) },
+]
 const fail = (message: string, fix: string): Finding[] => [{ status: 'fail', message, fix }]
 
 const checks: Check[] = [
@@ -50,19 +62,35 @@ const checks: Check[] = [
   { name: 'disk space', look: lookAtDisk },
 ]
 
-/** Exit 1 where a check failed. */
-export async function doctor(installation: Installation, output: Output, emptying = false): Promise<number> {
-  if (emptying) await emptyUnused(installation)
+/** Exit 1 where a check failed. Throws `request.invalid` where something is to be changed while Lathe runs. */
+export async function doctor(
+  installation: Installation,
+  output: Output,
+  { fix = false, emptyCheckpoints: emptying = false } = {},
+): Promise<number> {
+  if (fix || emptying) await checkUnused(installation)
+  if (emptying) await emptyCheckpoints(checkpointFolder(installation.home))
   let failed = false
   for (const { name, look } of checks) {
-    const findings = await look(installation).catch((error: unknown) => {
-      const { message, hint } = errorBody(error)
-      return fail(message, hint ?? 'See the log in the data folder.')
-    })
-    for (const { status, message, fix } of findings) {
+    const examine = () =>
+      look(installation).catch((error: unknown): Finding[] => {
+        const { message, hint } = errorBody(error)
+        return fail(message, hint ?? 'See the log in the data folder.')
+      })
+    const tell = (status: string, message: string, advice?: string): void => {
+      if (output.json) output.line({ name, status, message, ...(advice === undefined ? {} : { fix: advice }) })
+      else output.print(`${status.padEnd(5)} ${name}: ${message}${advice === undefined ? '' : `\n      ${advice}`}`)
+    }
+    let findings = await examine()
+    const mends = fix ? new Set(findings.flatMap(({ mend }) => mend ?? [])) : new Set<never>()
+    for (const mend of mends) {
+      const done = await mend().catch((error: unknown) => `Could not be mended: ${errorBody(error).message}`)
+      if (done !== null) tell('fixed', done)
+    }
+    if (mends.size > 0) findings = await examine()
+    for (const { status, message, fix: advice, mend } of findings) {
       failed ||= status === 'fail'
-      if (output.json) output.line({ name, status, message, ...(fix === undefined ? {} : { fix }) })
-      else output.print(`${status.padEnd(5)} ${name}: ${message}${fix === undefined ? '' : `\n      ${fix}`}`)
+      tell(status, message, mend && advice !== undefined ? `${advice} Or: lathe doctor --fix` : advice)
     }
   }
   return failed ? exitCodes.failed : exitCodes.completed
@@ -85,7 +113,10 @@ async function lookAtFolder({ home }: Installation): Promise<Finding[]> {
   )
   if (!writable) return fail(`${home} cannot be written.`, `Give it to your user, or set LATHE_HOME to another folder.`)
   if (process.platform !== 'win32' && (folder.mode & 0o077) !== 0)
-    return warn(`${home} can be read by others.`, `chmod 700 '${home}'`)
+    return warn(`${home} can be read by others.`, `chmod 700 '${home}'`, async () => {
+      await chmod(home, 0o700)
+      return 'Only your user can read it now.'
+    })
   return ok(home)
 }
 
@@ -103,6 +134,13 @@ async function lookAtOwner({ home }: Installation): Promise<Finding[]> {
     return warn(
       `host.json names process ${host.pid}, which does not listen.`,
       'If that process is no Lathe, remove host.json from the data folder.',
+      // A living Lathe holds the lock too.
+      owner?.isAlive
+        ? undefined
+        : async () => {
+            await removeHostFile(home, host.instanceId)
+            return 'host.json was removed.'
+          },
     )
   wire.close(1000, 'done')
   return ok(`process ${host.pid}, version ${host.version}${host.url === undefined ? '' : `, serving ${host.url}`}`)
@@ -180,7 +218,8 @@ async function lookAtDatabase({ home }: Installation): Promise<Finding[]> {
         ),
       )
     const bodies = `${mebibytes(blobBytes)} of bodies, ${mebibytes(unreferencedBytes)} of them no longer referred to`
-    return [...findings, ...ok(`version ${schema}, ${mebibytes(databaseBytes)} and ${bodies}`)]
+    const message = `version ${schema}, ${mebibytes(databaseBytes)} and ${bodies}`
+    return [...findings, { status: 'ok', message, mend: () => changeStorage(home, reclaim) }]
   } finally {
     await storage.close()
   }
@@ -192,14 +231,17 @@ async function lookAtList({ home }: Installation): Promise<Finding[]> {
   const storage = await openStorage({ home, readOnly: true })
   try {
     const fix = 'Start Lathe: it is made anew while you work.'
+    const mend = () => changeStorage(home, makeAnew)
     const findings: Finding[] = []
     const stored = await storage.value('list.version')
     // None where Lathe only ever ran as a command: what those write is of this version.
     if (stored !== null && stored !== listVersion)
-      findings.push(...warn(`The list of sessions has version ${JSON.stringify(stored)}, not ${listVersion}.`, fix))
+      findings.push(
+        ...warn(`The list of sessions has version ${JSON.stringify(stored)}, not ${listVersion}.`, fix, mend),
+      )
     const { pending, damaged } = await storage.searchState()
-    if (damaged) findings.push(...warn('The search index is damaged.', fix))
-    else if (pending > 0) findings.push(...warn(`${pending} entries wait to be indexed for search.`, fix))
+    if (damaged) findings.push(...warn('The search index is damaged.', fix, mend))
+    else if (pending > 0) findings.push(...warn(`${pending} entries wait to be indexed for search.`, fix, mend))
     return findings.length > 0 ? findings : ok(`list version ${listVersion}, search up to date`)
   } finally {
     await storage.close()
@@ -220,16 +262,50 @@ async function lookAtCheckpoints({ home }: Installation): Promise<Finding[]> {
   ]
 }
 
-/** Throws `request.invalid` while a process uses them. */
-async function emptyUnused({ home }: Installation): Promise<void> {
+/** Throws `request.invalid` while a process uses the data folder. */
+async function checkUnused({ home }: Installation): Promise<void> {
   const host = await readHostFile(home)
   const wire = host && (await attach(host, 'deny'))
   wire?.close(1000, 'done')
   if (wire)
-    throw new LatheError('request.invalid', `Lathe is running (process ${host.pid}) and uses its checkpoints.`, {
+    throw new LatheError('request.invalid', `Lathe is running (process ${host.pid}) and uses its data folder.`, {
       hint: 'Quit it first.',
     })
-  await emptyCheckpoints(checkpointFolder(home))
+}
+
+/** Changes the stored data as the folder's owner. Throws where another process has it. */
+async function changeStorage<T>(home: string, change: (storage: Storage) => Promise<T>): Promise<T> {
+  const owner = await acquireHome(home)
+  if (!owner)
+    throw new LatheError('host.unreachable', 'Another process holds the data folder.', { hint: 'Quit it first.' })
+  try {
+    const storage = await openStorage({ home, owner: owner.instanceId })
+    try {
+      return await change(storage)
+    } finally {
+      await storage.close()
+    }
+  } finally {
+    await owner.release()
+  }
+}
+
+/** The space of what was deleted goes back to the disk (S-173). */
+async function reclaim(storage: Storage): Promise<string | null> {
+  const { bytes } = await storage.sweepBlobs(Date.now() - blobsKeptMs)
+  const freed = bytes + (await storage.vacuum())
+  return freed > 0 ? `${mebibytes(freed)} were given back to the disk.` : null
+}
+
+/** The list's columns, and what waits to be indexed (S-51, S-99). */
+async function makeAnew(storage: Storage): Promise<string> {
+  await rebuildList({ storage, log: () => {} })
+  for (const end = Date.now() + indexingMs; Date.now() < end; await delay(100)) {
+    const { pending, damaged } = await storage.searchState()
+    if (pending === 0 && !damaged) return 'The list and the search index were made anew.'
+    if (damaged) await storage.search('lathe', 1)
+  }
+  return 'The list was made anew; the search index follows while Lathe runs.'
 }
 
 async function lookAtKeys({ home }: Installation): Promise<Finding[]> {

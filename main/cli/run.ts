@@ -15,6 +15,7 @@ import { exitCodes } from './exit-codes.ts'
 import type { OpenHost } from './command-host.ts'
 import type { Interrupts } from './interrupts.ts'
 import type { Output } from './output.ts'
+import { mentionsIn } from './mentions.ts'
 import { findSession } from './session-id.ts'
 import { answerOnTerminal, type TerminalAnswers } from './terminal-answers.ts'
 
@@ -194,12 +195,21 @@ async function runCompaction(
 }
 
 async function runTurn(running: Run, { before, attachments }: Prepared, text: string): Promise<number> {
-  const { args, handlers, client } = running
+  const { args, handlers, client, output } = running
+  const { id: sessionId, workspace } = before.header
+  const place = (path: string) =>
+    handlers.files.place({ workspace, path }, client).then(
+      (found) => found.path,
+      () => null,
+    )
+  const message = await mentionsIn(text, place)
+  for (const path of message.missing) output.note(`@${path} is no file of the workspace; it goes as plain text.`)
   const reply = await handlers.session.submit(
     {
       requestId: newId(),
-      sessionId: before.header.id,
-      text,
+      sessionId,
+      text: message.text,
+      mentions: message.mentions,
       attachments,
       whenBusy: 'refuse',
       ...(args.model === undefined ? {} : { model: args.model }),

@@ -70,7 +70,7 @@ async function list({ workspace, archived, limit }: Args<'list'>, { handlers, cl
       output.print(
         [
           entry.id,
-          new Date(entry.updatedAt).toISOString().slice(0, 16).replace('T', ' '),
+          time(entry.updatedAt),
           entry.indicator.padEnd(11),
           `${oneLine(entry.title)}  (${entry.workspace})`,
         ].join('  '),
@@ -178,10 +178,13 @@ async function deleteAll({ ids, purge }: Args<'delete'>, { handlers, client, out
 
 async function search({ query, limit }: Args<'search'>, { handlers, client, output }: Asked): Promise<void> {
   const { hits, partial } = await handlers.sessions.search({ query, limit }, client)
-  for (const hit of hits) {
-    if (output.json) output.line(hit)
-    else output.print(`${hit.sessionId}  ${oneLine(hit.sessionTitle)}\n    ${oneLine(hit.snippet)}`)
-  }
+  if (output.json) for (const hit of hits) output.line(hit)
+  // A session is named once, above what was found in it.
+  else
+    for (const [sessionId, found] of Map.groupBy(hits, (hit) => hit.sessionId)) {
+      const lines = found.map(({ at, kind, snippet }) => `    ${time(at)}  ${kind.padEnd(5)}  ${oneLine(snippet)}`)
+      output.print([`${sessionId}  ${oneLine(found[0]!.sessionTitle)}`, ...lines].join('\n'))
+    }
   if (partial) output.note('The search index is still catching up; there may be more.')
   else if (hits.length === 0) output.note('Nothing was found.')
 }
@@ -209,6 +212,12 @@ async function readWhole(given: string, { handlers, client }: Asked): Promise<Wh
     whole.push(isClipped ? await handlers.session.item({ sessionId, itemId: item.id }, client) : item)
   }
   return { header, items: whole, turns: [...turns.values()] }
+}
+
+/** To the minute, where the person is. */
+function time(at: number): string {
+  const date = new Date(at - new Date(at).getTimezoneOffset() * 60_000)
+  return date.toISOString().slice(0, 16).replace('T', ' ')
 }
 
 function oneLine(text: string): string {

@@ -7,7 +7,8 @@ import { rejectChange, rejectionNote, reviewHunks, type RejectDeps } from './cha
 import { Differ, patchText, quickCounts } from './diff.ts'
 import { splitLines } from './line-diff.ts'
 import { mergeChanges } from './merged-changes.ts'
-import { rankPaths } from './quick-open.ts'
+import { comparePaths } from './file-search.ts'
+import { PathList, rankPaths } from './quick-open.ts'
 import { codeOf, failureOf, makeWorkspace, type TestWorkspace } from './test-workspace.ts'
 import { viewFile } from './tree.ts'
 
@@ -240,26 +241,50 @@ describe('the Files tab', () => {
     expect(await view('b')).toMatchObject({ text: null, mediaType: 'image/png' })
   })
 
-  test('F-819 a fuzzy query finds names, word starts and letters in order', () => {
+  test('F-819 a fuzzy query finds names, word starts and letters in order', async () => {
     const paths = [
-      'main/files/quick-open.ts',
-      'main/files/paths.ts',
-      'renderer/ui/QuickOpen.tsx',
       'docs/open.md',
+      'main/files/paths.ts',
+      'main/files/quick-open.ts',
       'main/tools/grep.ts',
+      'renderer/ui/QuickOpen.tsx',
     ]
-    expect(rankPaths(paths, 'paths', 3)).toEqual(['main/files/paths.ts'])
-    expect(rankPaths(paths, 'qo', 3)).toEqual(['main/files/quick-open.ts', 'renderer/ui/QuickOpen.tsx'])
-    expect(rankPaths(paths, 'quick open', 3)).toEqual(['renderer/ui/QuickOpen.tsx', 'main/files/quick-open.ts'])
-    expect(rankPaths(paths, 'open', 1)).toEqual(['docs/open.md'])
-    expect(rankPaths(paths, 'zz', 3)).toEqual([])
-    expect(rankPaths(paths, ' ', 2)).toEqual(paths.slice(0, 2))
+    const list = [await PathList.of(paths)]
+    expect(rankPaths(list, 'paths', 3)).toEqual(['main/files/paths.ts'])
+    expect(rankPaths(list, 'qo', 3)).toEqual(['main/files/quick-open.ts', 'renderer/ui/QuickOpen.tsx'])
+    expect(rankPaths(list, 'quick open', 3)).toEqual(['renderer/ui/QuickOpen.tsx', 'main/files/quick-open.ts'])
+    expect(rankPaths(list, 'open', 1)).toEqual(['docs/open.md'])
+    expect(rankPaths(list, 'zz', 3)).toEqual([])
+    expect(rankPaths(list, ' ', 2)).toEqual(paths.slice(0, 2))
   })
 
-  test('F-819 200,000 paths are ranked while the window waits', () => {
+  test('F-819 a list that files come to and go from is the list of those there are', async () => {
+    const path = fc
+      .array(fc.constantFrom('a', 'b', 'b.ts', 'é'), { minLength: 1, maxLength: 3 })
+      .map((at) => at.join('/'))
+    const step = fc.record({ act: fc.constantFrom('add', 'delete', 'deleteBelow'), path })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        const list = await PathList.of([])
+        const model = new Set<string>()
+        for (const { act, path: at } of steps) {
+          if (act === 'add') model.add(at)
+          if (act === 'delete') model.delete(at)
+          if (act === 'deleteBelow') for (const one of model) if (one.startsWith(`${at}/`)) model.delete(one)
+          if (act === 'deleteBelow') list.deleteBelow(`${at}/`)
+          else list[act as 'add' | 'delete'](at)
+        }
+        expect(list.first(100)).toEqual([...model].sort(comparePaths))
+        expect(rankPaths([list], 'b', 100).sort()).toEqual([...model].filter((one) => one.includes('b')).sort())
+      }),
+    )
+  })
+
+  test('F-819 200,000 paths are ranked while the window waits', async () => {
     const many = Array.from({ length: 200_000 }, (_, at) => `packages/module${at % 500}/src/component${at}/index.ts`)
+    const list = [await PathList.of(many)]
     const began = performance.now()
-    expect(rankPaths(many, 'mod9comp19idx', 20)).toHaveLength(20)
+    expect(rankPaths(list, 'mod9comp19idx', 20)).toHaveLength(20)
     expect(performance.now() - began).toBeLessThan(1_000)
   })
 })

@@ -24,16 +24,31 @@ export async function checkpointStores(folder: string): Promise<CheckpointStore[
   )
 }
 
-/** Removes those that were not used for 30 days, then the oldest until all fit into 20 GiB; never one that is in use. */
-export async function tidyCheckpoints(folder: string, isUsed: (path: string) => boolean): Promise<void> {
+/** Those that go: not used for 30 days, then the oldest until all fit into 20 GiB; never one that is in use. */
+export async function expiredCheckpoints(
+  folder: string,
+  isUsed: (path: string) => boolean,
+): Promise<CheckpointStore[]> {
   const stores = await checkpointStores(folder)
   let bytes = stores.reduce((sum, store) => sum + store.bytes, 0)
+  const expired: CheckpointStore[] = []
   for (const store of stores.toSorted((a, b) => a.usedAt - b.usedAt)) {
     if (store.usedAt > Date.now() - keptMs && bytes <= bytesMax) break
     if (isUsed(store.path)) continue
-    await rm(store.path, { recursive: true, force: true })
+    expired.push(store)
     bytes -= store.bytes
   }
+  return expired
+}
+
+/** Removes those that have expired; answers the bytes freed. */
+export async function tidyCheckpoints(folder: string, isUsed: (path: string) => boolean): Promise<number> {
+  let bytes = 0
+  for (const store of await expiredCheckpoints(folder, isUsed)) {
+    await rm(store.path, { recursive: true, force: true })
+    bytes += store.bytes
+  }
+  return bytes
 }
 
 /** Removes all of them. Turns are undone by the contents of their changes, which are kept elsewhere and stay. */

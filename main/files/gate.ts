@@ -40,6 +40,8 @@ export type GateOptions = {
   intents: IntentRecords
   /** Hears of every file written, by its real path and the hash it holds now. */
   wrote?: (real: string, after: string | null) => void
+  /** Hears what was changed, by workspace and shown path. */
+  changed?: (workspace: string, path: string) => void
   /** Called as each point is reached; what it throws counts as a failure there. */
   reached?: (point: GatePoint, file: string) => Promise<void> | void
 }
@@ -78,7 +80,9 @@ export class CommitGate {
       signal.throwIfAborted()
       await this.#begin(ready, intent)
       await this.#writeAll(ready, intent)
-      return this.#record(ready, intent)
+      const changes = await this.#record(ready, intent)
+      for (const { path, kind } of changes) if (kind !== 'deleted') this.#options.changed?.(place.workspace, path)
+      return changes
     })
   }
 

@@ -1,57 +1,157 @@
 /** Ranks paths for quick open and `@` mentions: the letters of the query in order, best where they begin words (F-819). */
+import { setImmediate } from 'node:timers/promises'
+import { comparePaths } from './file-search.ts'
 
-/** Of each path once: in lower case, and which letters and digits it holds at all. */
-type Prepared = { low: string[]; letters: Uint32Array }
+/** Paths in path order, each with what ranking needs of it, made once: files come and go one by one (F-1112). */
+export class PathList {
+  readonly #paths: string[] = []
+  readonly #low: string[] = []
+  readonly #letters: number[] = []
 
-const prepared = new WeakMap<readonly string[], Prepared>()
+  /** Of paths that are in order; gives way to other work meanwhile. */
+  static async of(paths: readonly string[]): Promise<PathList> {
+    const list = new PathList()
+    let until = performance.now() + workMs
+    for (const [at, path] of paths.entries()) {
+      list.#insert(at, path)
+      if (at % 512 !== 0 || performance.now() < until) continue
+      await setImmediate()
+      until = performance.now() + workMs
+    }
+    return list
+  }
+
+  get length(): number {
+    return this.#paths.length
+  }
+
+  has(path: string): boolean {
+    return this.#paths[this.#placeOf(path)] === path
+  }
+
+  /** Whether a path begins with this one, which ends in `/`. */
+  holdsBelow(folder: string): boolean {
+    return this.#paths[this.#placeOf(folder)]?.startsWith(folder) ?? false
+  }
+
+  add(path: string): void {
+    const at = this.#placeOf(path)
+    if (this.#paths[at] !== path) this.#insert(at, path)
+  }
+
+  delete(path: string): void {
+    const at = this.#placeOf(path)
+    if (this.#paths[at] === path) this.#cut(at, 1)
+  }
+
+  /** Takes out all paths that begin with this one, which ends in `/`. */
+  deleteBelow(folder: string): void {
+    const at = this.#placeOf(folder)
+    let count = 0
+    while (this.#paths[at + count]?.startsWith(folder)) count++
+    if (count > 0) this.#cut(at, count)
+  }
+
+  first(count: number): string[] {
+    return this.#paths.slice(0, count)
+  }
+
+  /** Tells those that fit `wanted` (lower case, no blanks), and how well. */
+  eachFitting(wanted: string, tell: (path: string, score: number) => void): void {
+    const needed = lettersOf(wanted)
+    for (let at = 0; at < this.#paths.length; at++) {
+      if ((this.#letters[at]! & needed) !== needed) continue
+      const path = this.#paths[at]!
+      const score = scoreOf(path, this.#low[at]!, wanted)
+      if (score > -Infinity) tell(path, score)
+    }
+  }
+
+  #insert(at: number, path: string): void {
+    const low = path.toLowerCase()
+    put(this.#paths, at, path)
+    put(this.#low, at, low)
+    put(this.#letters, at, lettersOf(low))
+  }
+
+  #cut(at: number, count: number): void {
+    for (const column of [this.#paths, this.#low, this.#letters]) column.splice(at, count)
+  }
+
+  /** Where it stands, or would. */
+  #placeOf(path: string): number {
+    let [from, to] = [0, this.#paths.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (comparePaths(this.#paths[middle]!, path) < 0) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+}
+
+function put<T>(column: T[], at: number, value: T): void {
+  if (at === column.length) column.push(value)
+  else column.splice(at, 0, value)
+}
+
+const workMs = 5
+/** A file used lately counts as much more: the newest of them so much, the others less and less. */
+const recentBonus = 15
 
 /**
  * The best paths for a query, at most `limit`. Letters must come in order; held together, in the name, at word starts
- * they count more, and shorter paths before longer. Give the same list again: what is made of it once is kept with it.
+ * they count more, shorter paths before longer, and those of `recent`, the newest first, before what fits as well (S-111).
  */
-export function rankPaths(paths: readonly string[], query: string, limit: number): string[] {
+export function rankPaths(
+  lists: readonly PathList[],
+  query: string,
+  limit: number,
+  recent: readonly string[] = [],
+): string[] {
   const wanted = query.toLowerCase().replace(/[\s\\]+/g, '')
-  if (wanted === '') return paths.slice(0, limit)
-  const { low, letters } = prepare(paths)
-  const needed = lettersOf(wanted)
-  let best: { index: number; score: number }[] = []
-  for (let index = 0; index < paths.length; index++) {
-    if ((letters[index]! & needed) !== needed) continue
-    const score = scoreOf(paths[index]!, low[index]!, wanted)
-    if (score === -Infinity || (best.length >= limit && score <= best[limit - 1]!.score)) continue
-    best.push({ index, score })
+  if (wanted === '') {
+    const used = recent.filter((path) => lists.some((list) => list.has(path)))
+    const others = lists.flatMap((list) => list.first(limit + used.length))
+    return [...new Set([...used, ...others])].slice(0, limit)
+  }
+  const bonus = new Map(recent.map((path, at) => [path, recentBonus * (1 - at / (3 * recent.length))]))
+  let best: Found[] = []
+  let index = 0
+  const take = (path: string, fit: number): void => {
+    const score = fit + (bonus.get(path) ?? 0)
+    index++
+    if (best.length >= limit && score <= best[limit - 1]!.score) return
+    best.push({ path, index, score })
     if (best.length >= 2 * limit) best = firstOf(best, limit)
   }
-  return firstOf(best, limit).map(({ index }) => paths[index]!)
+  for (const list of lists) list.eachFitting(wanted, take)
+  return firstOf(best, limit).map(({ path }) => path)
 }
 
-const foldered = new WeakMap<readonly string[], readonly string[]>()
+type Found = { path: string; index: number; score: number }
 
-/** The paths and the folders they lie in, which end in `/`; of the same list the same answer. */
-export function withFolders(paths: readonly string[]): readonly string[] {
-  const known = foldered.get(paths)
-  if (known) return known
-  const folders = new Set<string>()
+/** The folders that paths in order lie in, ending in `/`, in order. */
+export function foldersOf(paths: readonly string[]): string[] {
+  const folders: string[] = []
+  const known = new Set<string>()
   for (const path of paths) {
-    // Up to the first folder that is known already: its own are too.
-    for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
-      const folder = path.slice(0, at + 1)
-      if (folders.has(folder)) break
-      folders.add(folder)
+    const found: string[] = []
+    // Up to the first folder that is known already: those it lies in are too.
+    for (const folder of foldersAbove(path)) {
+      if (known.has(folder)) break
+      known.add(folder)
+      found.push(folder)
     }
+    folders.push(...found.reverse())
   }
-  const all = [...paths, ...folders]
-  foldered.set(paths, all)
-  return all
+  return folders
 }
 
-function prepare(paths: readonly string[]): Prepared {
-  let known = prepared.get(paths)
-  if (!known) {
-    const low = paths.map((path) => path.toLowerCase())
-    prepared.set(paths, (known = { low, letters: Uint32Array.from(low, lettersOf) }))
-  }
-  return known
+/** The folders a path lies in, innermost first. */
+export function* foldersAbove(path: string): Generator<string> {
+  for (let at = path.lastIndexOf('/', path.length - 2); at > 0; at = path.lastIndexOf('/', at - 1))
+    yield path.slice(0, at + 1)
 }
 
 /** A bit for each letter; digits share the bits above them. */
@@ -65,9 +165,9 @@ function lettersOf(text: string): number {
   return bits
 }
 
-/** Equal scores keep the order of the list. */
-function firstOf<T extends { index: number; score: number }>(scored: T[], limit: number): T[] {
-  return scored.sort((a, b) => b.score - a.score || a.index - b.index).slice(0, limit)
+/** Equal scores keep the order they were found in. */
+function firstOf(found: Found[], limit: number): Found[] {
+  return found.sort((a, b) => b.score - a.score || a.index - b.index).slice(0, limit)
 }
 
 /** Walks from the end, so that letters are found in the name before they are found in a folder. */

@@ -41,7 +41,14 @@ export class Watching {
     if (this.#watched.size <= watchedMax) return
     const [oldest, watched] = this.#watched.entries().next().value!
     this.#watched.delete(oldest)
+    // Of what changes there from now on nobody hears.
+    this.#options.changed(oldest, 'rescan')
     void watched.end()
+  }
+
+  /** Whether every change in this workspace is told from now on. */
+  isWatched(workspace: string): boolean {
+    return this.#watched.get(workspace)?.stands ?? false
   }
 
   /** Resolves once the watches asked for so far are in place, or refused. */
@@ -74,6 +81,10 @@ class Watched {
     this.#options = options
     this.#ignored = new IgnoreTree(workspace)
     this.started = this.#start()
+  }
+
+  get stands(): boolean {
+    return this.#subscription !== null
   }
 
   async end(): Promise<void> {

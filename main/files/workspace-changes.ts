@@ -11,7 +11,7 @@ import { newId } from '../../preload/contract/ids.ts'
 import { coveredFilesMax } from '../../preload/contract/limits.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { linkMode, type FileChange } from './change.ts'
-import { tidyCheckpoints } from './checkpoint-stores.ts'
+import { expiredCheckpoints, tidyCheckpoints } from './checkpoint-stores.ts'
 import { quickCounts } from './diff.ts'
 import type { Paths, Place } from './paths.ts'
 import { markRenames } from './renames.ts'
@@ -137,10 +137,19 @@ export class WorkspaceChanges {
     return { changes, notice }
   }
 
-  /** Removes old stores (F-1013). */
-  tidy(): Promise<void> {
-    const used = () => [...this.#states.values()].map(({ store }) => store)
-    return tidyCheckpoints(this.#options.folder, (path) => used().includes(path))
+  /** Removes old stores (F-1013); answers the bytes freed. */
+  tidy(): Promise<number> {
+    return tidyCheckpoints(this.#options.folder, (path) => this.#isUsed(path))
+  }
+
+  /** Bytes that `tidy` would free now. */
+  async expiredBytes(): Promise<number> {
+    const expired = await expiredCheckpoints(this.#options.folder, (path) => this.#isUsed(path))
+    return expired.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  #isUsed(store: string): boolean {
+    return [...this.#states.values()].some((state) => state.store === store)
   }
 
   async dispose(): Promise<void> {

@@ -73,7 +73,7 @@ describe('commands that answer', () => {
 
     await window.settled(await bench.start(actor, 'second question'))
     expect(JSON.stringify(scene.server.asked().at(-1)!.body)).not.toContain('status')
-    expect(await bench.storage.prompts(actor.id, bench.workspace)).not.toContain('/status')
+    expect(await bench.storage.prompts(actor.id, bench.workspace)).not.toContainEqual({ text: '/status' })
   })
 
   test('S-108 SA-28 a bad argument answers with what is valid and changes nothing', async () => {

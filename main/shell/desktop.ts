@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { ShellRequest } from '../../preload/contract/shell.ts'
+import { type LateTick, watchLoop } from '../platform/loop-lag.ts'
 import type { Keychain } from '../storage/secrets.ts'
 import type { Desktop } from '../transport/answers/services.ts'
 import { createConnections } from '../transport/connections.ts'
@@ -32,6 +33,7 @@ const followAgainMs = 1_000
 export type DesktopHost = {
   handlers: Handlers
   fault(error: unknown, route: string): void
+  late(tick: LateTick): void
   /** Whether the workbench is in this process. */
   owns(): boolean
   announce(): Promise<void>
@@ -106,6 +108,8 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   const quitting = new AbortController()
   const desktop = createDialogs()
   const host = await openHost({ desktop, keychain: await openKeychain(home), signal: quitting.signal })
+  const loop = watchLoop({ late: host.late })
+  powerMonitor.on('resume', () => loop.resumed())
   let attention = nothingYet
   const news = new UpdateNews()
   const updates = createUpdates({
@@ -162,6 +166,7 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   async function leave(): Promise<void> {
     if (quitting.signal.aborted) return
     quitting.abort()
+    loop.stop()
     const done = Promise.allSettled([windows.save(), host.close()])
     await Promise.race([done, new Promise((elapsed) => setTimeout(elapsed, closeMs))])
     // The new version is an instance of its own, and may be there before this one has gone.

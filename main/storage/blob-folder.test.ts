@@ -25,7 +25,7 @@ test('a body is stored once, by its hash, privately', async () => {
   expect(Buffer.from(await blobs.get(hash)).toString()).toBe('hello')
   const folder = join(home, 'blobs', hash.slice(0, 2))
   expect(await readdir(folder)).toEqual([hash])
-  expect(await blobs.list()).toEqual([{ hash, bytes: 5 }])
+  expect(await blobs.list()).toEqual([{ hash, bytes: 5, usedAt: expect.any(Number) }])
   expect(await modeOf(join(folder, hash), 0o600)).toBe(0o600)
   expect(await modeOf(folder, 0o700)).toBe(0o700)
 })

@@ -9,7 +9,8 @@ import type { Blobs } from './blobs.ts'
 const hashedInPlaceMax = 64 * 1024
 
 export type BlobFolder = Blobs & {
-  list(): Promise<{ hash: string; bytes: number }[]>
+  /** `usedAt`: when it was last put, in epoch milliseconds. */
+  list(): Promise<{ hash: string; bytes: number; usedAt: number }[]>
   /** Removes what was last put before `before` and is not in `kept`, which is read once no put can be missed by it. */
   sweep(before: number, kept: () => Promise<Set<string>>): Promise<{ removed: number; bytes: number }>
 }
@@ -75,11 +76,14 @@ export function openBlobFolder(home: string): BlobFolder {
     }
   }
 
-  async function list(): Promise<{ hash: string; bytes: number }[]> {
+  async function list(): ReturnType<BlobFolder['list']> {
     const names = (await readdir(root, { recursive: true }).catch(() => [])).map((path) => path.slice(3))
     const found = names
       .filter((name) => /^[0-9a-f]{64}$/.test(name))
-      .map(async (hash) => ({ hash, bytes: (await stat(pathOf(hash)).catch(() => null))?.size ?? 0 }))
+      .map(async (hash) => {
+        const file = await stat(pathOf(hash)).catch(() => null)
+        return { hash, bytes: file?.size ?? 0, usedAt: file?.mtimeMs ?? 0 }
+      })
     return await Promise.all(found)
   }
 

@@ -3,8 +3,10 @@ import { mkdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { extended } from '../../preload/contract/fold.ts'
-import type { Item } from '../../preload/contract/items.ts'
+import type { Item, Mention } from '../../preload/contract/items.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
+import { askedMentions } from '../../preload/contract/mentions.ts'
+import type { Prompt } from '../../preload/contract/session-routes.ts'
 import type { Entry, ItemSlice, Turn } from '../../preload/contract/session.ts'
 import { openBlobFolder } from './blob-folder.ts'
 import type { Faults } from './faults.ts'
@@ -251,8 +253,16 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     setDraft: (sessionId, draft) => call('setDraft', sessionId, JSON.stringify(draft)),
 
     async prompts(sessionId, workspace) {
-      const items = await readItems(sessionId, await call('prompts', sessionId, workspace))
-      return [...new Set(items.map(promptOf))].filter((prompt) => prompt !== '')
+      const { own, others } = await call('prompts', sessionId, workspace)
+      const prompts = [
+        ...(await readItems(sessionId, own)).map((item) => promptOf(item, ({ ref }) => ref !== sessionId)),
+        // A turn of another session cannot be meant here.
+        ...(await readItems(sessionId, others)).map((item) =>
+          promptOf(item, ({ kind, ref }) => kind !== 'changes' && ref !== sessionId),
+        ),
+      ]
+      const seen = new Set([''])
+      return prompts.filter(({ text }) => !seen.has(text) && seen.add(text))
     },
 
     rules: async () => (await call('rules')).map((body) => JSON.parse(body)),
@@ -283,20 +293,38 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       const stored = await folder.list()
       const hashes = new Set(stored.map(({ hash }) => hash))
       const { referenced, possible } = await thread.call('blobReferences')
-      const kept = new Set([...referenced, ...possible])
+      const kept = new Set([...referenced.map(({ hash }) => hash), ...possible])
       return {
         ...database,
         blobBytes: bytesOf(stored),
-        blobsMissing: referenced.filter((hash) => !hashes.has(hash)).length,
+        blobsMissing: new Set(referenced.flatMap(({ hash }) => (hashes.has(hash) ? [] : hash))).size,
         unreferencedBytes: bytesOf(stored.filter(({ hash }) => !kept.has(hash))),
       }
+    },
+
+    async usage() {
+      const thread = await reader()
+      const stored = await folder.list()
+      const { referenced, possible } = await thread.call('blobReferences')
+      const uses = new Map(referenced.map(({ hash, by }) => [hash, by]))
+      const kept = new Set(possible)
+      const used = { attachments: 0, versions: 0, outputs: 0 }
+      const unreferenced: { bytes: number; usedAt: number }[] = []
+      for (const blob of stored) {
+        const use = uses.get(blob.hash) ?? (kept.has(blob.hash) ? 'outputs' : null)
+        if (use === null) unreferenced.push(blob)
+        else used[use] += blob.bytes
+      }
+      const { databaseBytes } = await thread.call('health')
+      const largest = await thread.call('largest', largestSessions)
+      return { databaseBytes, freeBytes: await thread.call('freeBytes'), ...used, unreferenced, largest }
     },
 
     async sweepBlobs(before) {
       const thread = await reader()
       return await folder.sweep(before, async () => {
         const { referenced, possible } = await thread.call('blobReferences')
-        return new Set([...referenced, ...possible])
+        return new Set([...referenced.map(({ hash }) => hash), ...possible])
       })
     },
 
@@ -305,6 +333,8 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
     close,
   }
 }
+
+const largestSessions = 20
 
 function bytesOf(stored: readonly { bytes: number }[]): number {
   return stored.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -363,9 +393,12 @@ async function inPieces<T>(texts: string[], read: (text: string) => T): Promise<
 }
 
 /** What the person typed: a message as it is, a command with its `!` (S-171). */
-function promptOf(item: Item): string {
-  if (item.kind === 'user') return item.text
-  if (item.kind !== 'tool') return ''
+function promptOf(item: Item, canBeMeant: (mention: Mention) => boolean): Prompt {
+  if (item.kind === 'user') {
+    const mentions = askedMentions(item.mentions)?.filter(canBeMeant) ?? []
+    return { text: item.text, ...(mentions.length > 0 ? { mentions } : {}) }
+  }
+  if (item.kind !== 'tool') return { text: '' }
   const { command } = item.args as { command?: unknown }
-  return typeof command === 'string' ? `!${command}` : ''
+  return { text: typeof command === 'string' ? `!${command}` : '' }
 }

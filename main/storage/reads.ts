@@ -138,14 +138,14 @@ export function openReads(db: Database) {
     },
 
     /** Items the person wrote, newest first: this session's, then those of other sessions of its workspace (S-103). */
-    prompts(sessionId: string, workspace: string): string[] {
-      return [
-        ...bodies(
+    prompts(sessionId: string, workspace: string): { own: string[]; others: string[] } {
+      return {
+        own: bodies(
           'SELECT body FROM items WHERE session_id = ? AND recalled = 1 ORDER BY created_at DESC, n DESC LIMIT ?',
           sessionId,
           promptsOfSessionMax,
         ),
-        ...bodies(
+        others: bodies(
           `SELECT items.body FROM sessions JOIN items ON items.session_id = sessions.id
            WHERE sessions.workspace = ? AND sessions.id <> ? AND sessions.deleted_at IS NULL AND items.recalled = 1
            ORDER BY items.created_at DESC, items.n DESC LIMIT ?`,
@@ -153,7 +153,7 @@ export function openReads(db: Database) {
           sessionId,
           promptsOfWorkspaceMax,
         ),
-      ]
+      }
     },
 
     rules(): string[] {
@@ -174,6 +174,25 @@ export function openReads(db: Database) {
     searchState(): { pending: number; damaged: boolean } {
       const pending = sql<{ n: number }>('SELECT count(*) AS n FROM search_pending').get()!.n
       return { pending, damaged: search('lathe', 1) === null }
+    },
+
+    /** Sessions by what they hold in the database, the largest first. */
+    largest(limit: number): { sessionId: string; title: string; bytes: number }[] {
+      return sql<{ sessionId: string; title: string; bytes: number }>(`
+        WITH sizes AS (
+          SELECT session_id, sum(octet_length(body)) AS bytes FROM items GROUP BY session_id
+          UNION ALL SELECT session_id, sum(octet_length(body)) FROM events GROUP BY session_id)
+        SELECT id AS sessionId, sum(bytes) AS bytes,
+          coalesce(CASE WHEN json_valid(header) THEN header ->> '$.title' END, 'Damaged session') AS title
+        FROM sizes JOIN sessions ON sessions.id = sizes.session_id
+        WHERE deleted_at IS NULL GROUP BY id ORDER BY bytes DESC, id LIMIT ?
+      `).all(limit)
+    },
+
+    /** Bytes that a vacuum gives back to the disk. */
+    freeBytes(): number {
+      const pages = db.pragma('freelist_count', { simple: true }) as number
+      return pages * (db.pragma('page_size', { simple: true }) as number)
     },
 
     health(): { version: number; integrity: string; databaseBytes: number } {

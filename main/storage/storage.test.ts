@@ -219,7 +219,28 @@ test('S-101 S-103 drafts are cleared by acceptance; prompts come newest first, t
   )
   await storage.commit(sampleWrite(other, { items: [userItem(1, 'theirs', { createdAt: 99 })] }))
   expect(await storage.draft(mine.id)).toBeNull()
-  expect(await storage.prompts(mine.id, '/work/shop')).toEqual(['first', '!ls -l', 'theirs'])
+  expect(await storage.prompts(mine.id, '/work/shop')).toEqual([
+    { text: 'first' },
+    { text: '!ls -l' },
+    { text: 'theirs' },
+  ])
+})
+
+test('S-103 S-112 a prompt comes back with what it mentioned, but for what cannot be meant in this session', async () => {
+  const storage = await open()
+  const [mine, other] = [sampleHeader(), sampleHeader()]
+  const mention = (kind: 'file' | 'changes' | 'session', ref: string, at: number) => ({ kind, ref, label: 'x', at })
+  const of = (...mentions: ReturnType<typeof mention>[]) => mentions.map((one) => ({ ...one, content: 'told' }))
+  const file = mention('file', 'src/app.ts', 0)
+  const changes = mention('changes', 't1', 3)
+  const items = [userItem(1, '@x @x', { createdAt: 2, mentions: of(file, changes) })]
+  await storage.commit(sampleWrite(mine, { items }))
+  const theirs = userItem(1, '@x @x @x', { mentions: of(file, changes, mention('session', mine.id, 6)) })
+  await storage.commit(sampleWrite(other, { items: [theirs] }))
+  expect(await storage.prompts(mine.id, '/work/shop')).toEqual([
+    { text: '@x @x', mentions: [file, changes] },
+    { text: '@x @x @x', mentions: [file] },
+  ])
 })
 
 test('rules, workspaces and named values are kept', async () => {

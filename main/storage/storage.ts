@@ -5,7 +5,7 @@
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import type { Workspace } from '../../preload/contract/events.ts'
 import type { Item, Plan, Rule } from '../../preload/contract/items.ts'
-import type { Draft } from '../../preload/contract/session-routes.ts'
+import type { Draft, Prompt } from '../../preload/contract/session-routes.ts'
 import type { SearchHit } from '../../preload/contract/session-list-routes.ts'
 import type { ChangedFile, Entry, ExecSession, ItemSlice, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Blobs } from './blobs.ts'
@@ -221,7 +221,8 @@ export interface Storage {
   deletedBefore(time: number): Promise<string[]>
   draft(sessionId: string): Promise<Draft | null>
   setDraft(sessionId: string, draft: Draft): Promise<void>
-  prompts(sessionId: string, workspace: string): Promise<string[]>
+  /** What the person wrote, newest first: in this session, then in others of its workspace (S-103). */
+  prompts(sessionId: string, workspace: string): Promise<Prompt[]>
   rules(): Promise<Rule[]>
   removeRule(id: string): Promise<void>
   workspaces(): Promise<Workspace[]>
@@ -249,6 +250,16 @@ export interface Storage {
     blobsMissing: number
     /** Bytes of bodies that nothing kept refers to: the next sweep removes those that are old enough. */
     unreferencedBytes: number
+  }>
+  /** What takes room, in bytes: the database and what a vacuum would free of it, bodies by what they are for, and the largest sessions. */
+  usage(): Promise<{
+    databaseBytes: number
+    freeBytes: number
+    attachments: number
+    versions: number
+    outputs: number
+    unreferenced: { bytes: number; usedAt: number }[]
+    largest: { sessionId: string; title: string; bytes: number }[]
   }>
   /** How many entries wait to be indexed for search, and whether the index is damaged. */
   searchState(): Promise<{ pending: number; damaged: boolean }>

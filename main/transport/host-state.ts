@@ -14,6 +14,7 @@ export type HostStatePorts = {
 
 export class HostState {
   private slowSaving = false
+  private isStorageLost = false
   /** Bytes left on the disk of the data folder; null while unknown. */
   private freeDisk: number | null = null
   private readonly ports: HostStatePorts
@@ -27,6 +28,18 @@ export class HostState {
     this.tell()
   }
 
+  /** Nothing can be stored any more, or it can again. */
+  storageLost(isLost: boolean): void {
+    this.isStorageLost = isLost
+    this.tell()
+  }
+
+  /** How storage is, and whether only reads are sure to be served (sessions.md 19). */
+  storage(): { storage: Storage['condition']['kind'] | 'lost'; isDegraded: boolean } {
+    const { kind } = this.ports.storage.condition
+    return { storage: this.isStorageLost ? 'lost' : kind, isDegraded: this.isStorageLost || kind === 'newer' }
+  }
+
   diskLeft(bytes: number | null): void {
     this.freeDisk = bytes
     this.tell()
@@ -38,7 +51,8 @@ export class HostState {
 
   event(): WorkbenchEvent {
     const { slowSaving, freeDisk } = this
-    return { type: 'host.changed', state: 'ready', slowSaving, freeDisk, banner: this.banner() }
+    const state = this.storage().isDegraded ? 'degraded' : 'ready'
+    return { type: 'host.changed', state, slowSaving, freeDisk, banner: this.banner() }
   }
 
   info(): HostInfo {

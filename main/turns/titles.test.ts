@@ -51,14 +51,17 @@ describe('T-172 what stands where no model helped', () => {
     ['Fix the cart so that it adds up. Then test it.', 'Fix the cart that'],
     ['Cart cart CART total', 'Cart total'],
     ['Wie geht es der Müller-Methode?', 'Wie geht der Müller'],
-    ['修复购物车的总价计算', null],
+    ['\n\n  # Fix the cart\nand more', 'Fix the cart'],
+    ['---\nUpgrade Node', 'Upgrade Node'],
+    ['修复购物车的总价计算。然后测试', '修复购物车的'],
+    ['カートの合計を直して', 'カートの合計を'],
+    ['שלום לך עולם של קוד', 'שלום עולם קוד'],
+    ['اصلح سلة المشتريات من فضلك', 'اصلح سلة المشتريات فضلك'],
     ['a b c', null],
     ['', null],
   ])('%j', (text, title) => {
     const made = fallbackTitle(text)
-    if (title !== null) expect(made).toBe(title)
-    else if (/\p{Script=Han}/u.test(text)) expect(made).toMatch(/^修复/)
-    else expect(made).toBeNull()
+    expect(made).toBe(title)
   })
   test('is at most 60 characters', () => {
     expect(fallbackTitle(`${'abcdefghij'.repeat(3)} ${'klmnopqrst'.repeat(3)} word`)!.length).toBeLessThanOrEqual(60)

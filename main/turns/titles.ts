@@ -20,20 +20,32 @@ export function provisionalTitle(text: string, attachments: readonly Attachment[
   return title === '' ? {} : { title, titleSource: 'provisional' }
 }
 
+/** Scripts that are written without spaces between words: there a word may have any length. */
+const unspaced = /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}ー]+$/u
+const fallbackWords = 4
+const fallbackLetters = 3
+
 /** The first four distinct words of the first sentence (T-172); null where there is nothing to take. */
 export function fallbackTitle(text: string): string | null {
-  const sentence = plain(text.split(/(?<=[.!?。！？])\s|\n/u)[0] ?? '')
+  const sentence = text
+    .split(/(?<=[.!?])\s|(?<=[。！？])|\n/u)
+    .map(plain)
+    .find((one) => /[\p{L}\p{N}]/u.test(one))
   const words: string[] = []
-  for (const segment of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(sentence)) {
-    if (!segment.isWordLike) continue
-    const spaced = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]+$/u.test(segment.segment)
-    if (spaced && segment.segment.length < 3) continue
-    if (words.some((word) => word.toLocaleLowerCase() === segment.segment.toLocaleLowerCase())) continue
-    words.push(segment.segment)
-    if (words.length === 4) break
+  for (const { segment, isWordLike } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(
+    sentence ?? '',
+  )) {
+    if (!isWordLike || (!unspaced.test(segment) && [...segment].length < fallbackLetters)) continue
+    if (words.some((word) => word.toLocaleLowerCase() === segment.toLocaleLowerCase())) continue
+    words.push(segment)
+    if (words.length === fallbackWords) break
   }
-  const title = words.join(' ').slice(0, titleFallbackCharsMax)
-  return title === '' ? null : title
+  const title = words.reduce(
+    (line, word) =>
+      line === '' || (unspaced.test(word) && unspaced.test(line.at(-1)!)) ? line + word : `${line} ${word}`,
+    '',
+  )
+  return title === '' ? null : cutAtWord(title, titleFallbackCharsMax)
 }
 
 /** A model's title, cleaned (T-171); null where it is none: empty, an acknowledgement, a sentence about the person. */
@@ -64,7 +76,8 @@ function plain(line: string): string {
 
 function cutAtWord(text: string, most: number): string {
   if (text.length <= most) return text
-  const cut = text.slice(0, most)
+  // Not through a character of two units.
+  const cut = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
   const space = cut.lastIndexOf(' ')
   return `${(space > most / 2 ? cut.slice(0, space) : cut).trimEnd()}`
 }

@@ -95,6 +95,8 @@ export const commentsMax = 50
 export const commentCharsMax = 8_000
 
 export const deletedKeptDays = 7
+/** Bodies that nothing refers to any more stay so long (S-23). */
+export const blobsKeptMs = 24 * 3_600_000
 export const rewoundKeptDays = 30
 export const undoDeleteMs = 10_000
 export const draftQuietMs = 500

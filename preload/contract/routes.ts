@@ -8,11 +8,13 @@ import { modelRoutes } from './model-routes.ts'
 import { pendingRoutes } from './pending-routes.ts'
 import { sessionListRoutes } from './session-list-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
+import { storageRoutes } from './storage-routes.ts'
 import { terminalRoutes } from './terminal-routes.ts'
 import { workbenchRoutes } from './workbench-routes.ts'
 
 export const contract = {
   ...workbenchRoutes,
+  ...storageRoutes,
   ...sessionListRoutes,
   ...sessionRoutes,
   ...pendingRoutes,

@@ -44,6 +44,10 @@ export const Draft = z.object({
 })
 export type Draft = z.infer<typeof Draft>
 
+/** A message as it was sent, to be recalled. */
+export const Prompt = z.object({ text: z.string(), mentions: Mentions.optional() })
+export type Prompt = z.infer<typeof Prompt>
+
 export const sessionRoutes = {
   session: {
     open: route.input(z.object({ ...inSession, around: Id.optional() })).output(SessionView),
@@ -148,7 +152,7 @@ export const sessionRoutes = {
       )
       .output(z.object({ revision: z.number().int() })),
     /** Prompts to recall with Up, newest first: this session's, then its workspace's (S-103). */
-    prompts: route.input(z.object({ ...inSession })).output(z.array(z.string())),
+    prompts: route.input(z.object({ ...inSession })).output(z.array(Prompt)),
     /** The person's own command: the line without its `!` (T-25). */
     command: route
       .input(z.object({ ...act, ...inSession, line: z.string().min(1).max(65_536) }))

@@ -107,6 +107,8 @@ function ConnectionBanner() {
 function StorageBanner() {
   const slow = useWorkbench(({ host }) => host?.slowSaving ?? false)
   const free = useWorkbench(({ host }) => host?.freeDisk ?? null)
+  // A newer version's data folder is degraded too, and says so itself.
+  const isLost = useWorkbench(({ host }) => host?.state === 'degraded' && host.banner === null)
   const settings = (
     <Button size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'storage' })}>
       Storage
@@ -116,6 +118,13 @@ function StorageBanner() {
     return (
       <Banner tone="failed" icon={<HardDrive {...icon} />} action={settings}>
         The disk is full. New turns wait until there is room.
+      </Banner>
+    )
+  if (isLost)
+    return (
+      <Banner tone="failed" icon={<HardDrive {...icon} />} action={settings}>
+        Nothing can be saved at the moment.{' '}
+        <span className="text-muted">What is there can be read; Lathe tries again by itself.</span>
       </Banner>
     )
   if (slow)

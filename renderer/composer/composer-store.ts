@@ -29,7 +29,7 @@ export type ComposerState = {
   chips: Chip[]
   /** What was said to lines of changes; it goes with the next message, not with one that is edited. */
   comments: Comment[]
-  /** What is mentioned in the text. Those whose words do not stand in it just now, while another prompt is recalled, do not count. */
+  /** What is mentioned in the text. Those whose words do not stand in it just now do not count. */
   mentions: Mention[]
   editing: Editing | null
   /** What was being written when editing began. */

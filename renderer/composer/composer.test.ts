@@ -8,7 +8,7 @@ import type { SessionState } from '../state/session-store.ts'
 import { isLongPaste, partBytes, pastedName, refusalOf, uploadFile } from './attachments.ts'
 import { caretLines, composerKey, type Press, type Situation } from './composer-keys.ts'
 import { type ComposerStore, createComposer } from './composer-store.ts'
-import { recalledText, startRecall, stepRecall } from './recall.ts'
+import { recalledPrompt, startRecall, stepRecall } from './recall.ts'
 import { readSlash, slashCommands } from '../../preload/contract/slash-commands.ts'
 import { matchingCommands, slashQuery } from './slash-menu.ts'
 
@@ -150,15 +150,25 @@ describe('slash commands', () => {
 })
 
 test('S-103 recall walks older and newer, the draft is its newest entry, repeats are one step', () => {
-  let recall = startRecall(['second', 'second', 'first'], 'draft')
+  let recall = startRecall([{ text: 'second' }, { text: 'second' }, { text: 'first' }], { text: 'draft' })
   recall = stepRecall(recall, 1)!
-  expect(recalledText(recall)).toBe('second')
+  expect(recalledPrompt(recall).text).toBe('second')
   recall = stepRecall(recall, 1)!
-  expect(recalledText(recall)).toBe('first')
+  expect(recalledPrompt(recall).text).toBe('first')
   expect(stepRecall(recall, 1)).toBeNull()
   recall = stepRecall(stepRecall(recall, -1)!, -1)!
-  expect(recalledText(recall)).toBe('draft')
+  expect(recalledPrompt(recall).text).toBe('draft')
   expect(stepRecall(recall, -1)).toBeNull()
+})
+
+test('S-103 S-112 what a recalled prompt mentions comes with it, and the draft’s own mentions come back with the draft', () => {
+  const mention = (ref: string) => ({ kind: 'file' as const, ref, label: ref, at: 0 })
+  const recall = startRecall([{ text: '@a.ts', mentions: [mention('a.ts')] }], {
+    text: '@b.ts',
+    mentions: [mention('b.ts')],
+  })
+  expect(recalledPrompt(stepRecall(recall, 1)!).mentions).toEqual([mention('a.ts')])
+  expect(recalledPrompt(stepRecall(stepRecall(recall, 1)!, -1)!).mentions).toEqual([mention('b.ts')])
 })
 
 describe('attachments', () => {

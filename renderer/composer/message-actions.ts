@@ -7,7 +7,8 @@ import { openSession } from '../state/session-store.ts'
 import { editMessage, goBack } from '../transcript/item-actions.ts'
 import { composerOf } from './composer-store.ts'
 import { offerFolder, pathsInside } from './drop-target.tsx'
-import { recalledText, startRecall, stepRecall } from './recall.ts'
+import { standing } from './mentions.ts'
+import { recalledPrompt, startRecall, stepRecall } from './recall.ts'
 import { type ComposerHands, runSlash } from './slash-actions.ts'
 
 export type SendAs = 'refuse' | 'steer' | 'queue'
@@ -117,11 +118,14 @@ export async function saveEdit(sessionId: string): Promise<void> {
 /** One earlier (1) or later (-1) prompt takes the place of the text. */
 export async function recallPrompt(sessionId: string, step: 1 | -1): Promise<void> {
   const { store, place } = composerOf(sessionId)
-  const { recall, text } = store.getState()
+  const { recall, text, mentions } = store.getState()
   const prompts = () => openSession(sessionId).controller.prompts()
-  const now = recall ?? startRecall((await attempt('Could not load earlier prompts', prompts)) ?? [], text)
+  const draft = { text, mentions: standing(text, mentions) }
+  const now = recall ?? startRecall((await attempt('Could not load earlier prompts', prompts)) ?? [], draft)
   const next = stepRecall(now, step)
-  if (next) place(recalledText(next), { recall: next.at < 0 ? null : next })
+  if (!next) return
+  const { text: shown, mentions: meant = [] } = recalledPrompt(next)
+  place(shown, { mentions: meant, recall: next.at < 0 ? null : next })
 }
 
 /** The newest of what waits comes back to be changed. */

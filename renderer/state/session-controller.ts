@@ -3,7 +3,7 @@ import type { StoreApi } from 'zustand/vanilla'
 import { newId } from '../../preload/contract/ids.ts'
 import { heldItemsMax, sliceItems } from '../../preload/contract/limits.ts'
 import type { ApprovalDecision, Attachment, Item, ItemOf, Mention } from '../../preload/contract/items.ts'
-import type { StopReply, SubmitReply } from '../../preload/contract/session-routes.ts'
+import type { Prompt, StopReply, SubmitReply } from '../../preload/contract/session-routes.ts'
 import type {
   ApprovalMode,
   FollowUp,
@@ -85,7 +85,7 @@ export type SessionController = {
   /** The item with its full text (S-58); the view holds it whole from then on. */
   loadItem(itemId: string): Promise<Item>
   /** Prompts to recall, newest first: this session's, then its workspace's (S-103). */
-  prompts(): Promise<string[]>
+  prompts(): Promise<Prompt[]>
   /** Sets a message of the person's and all after it aside; with `edited`, that text is the next turn (S-79, S-80). */
   rewind(itemId: string, more?: { edited?: Message; withFiles?: boolean }): Promise<SubmitReply | null>
   /** What a mark set aside, oldest first (S-81). */

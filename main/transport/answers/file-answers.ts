@@ -2,10 +2,11 @@
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { editedBytesMax } from '../../../preload/contract/limits.ts'
 import type { Drafts } from '../../files/drafts.ts'
+import { FileIndex } from '../../files/file-index.ts'
 import { listFiles } from '../../files/file-search.ts'
 import { historyFolders } from '../../files/never-entered.ts'
 import type { FilePath, Paths, Place } from '../../files/paths.ts'
-import { rankPaths, withFolders } from '../../files/quick-open.ts'
+import type { RecentFiles } from '../../files/recent-files.ts'
 import { readWhole, type CommitGate } from '../../files/gate.ts'
 import { pictureBody } from '../../files/pictures.ts'
 import { saveText } from '../../files/saving.ts'
@@ -25,13 +26,14 @@ export type FileServices = {
   knowsWorkspace(path: string): Promise<boolean>
   /** Somebody looks at this workspace: its changes are to be told (F-1110). */
   watch(workspace: string): void
+  index: FileIndex
+  recent: RecentFiles
 }
 
 const ok = { ok: true } as const
 const quickOpenPathsMax = 200_000
 const quickOpenHits = 50
-/** A list of paths is used again for so long: quick open asks at each key press. */
-const listedMs = 5_000
+const listingMs = 10_000
 /** Of files too large for the editor, what the viewer shows. */
 const beginningBytes = 2 * 1024 * 1024
 const noFile = {
@@ -43,27 +45,28 @@ const noFile = {
   version: null,
   readOnly: null,
 }
+/** The files of workspaces, found by the search program; `watching` tells whether it hears of every change. */
+export function createFileIndex(
+  program: SearchProgram,
+  watching: { isWatched(workspace: string): boolean },
+): FileIndex {
+  return new FileIndex({
+    // Not a caller's signal: several key presses share one list.
+    list: async (root) => (await listFiles(program, root, quickOpenPathsMax, AbortSignal.timeout(listingMs))).paths,
+    isWatched: (workspace) => watching.isWatched(workspace),
+  })
+}
+
 /** The window's own requests belong to no session. */
 const placeOf = (workspace: string): Place => ({ sessionId: 'window', workspace, extraFolders: [] })
 
 export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
-  const lists = new Map<string, { at: number; paths: Promise<{ paths: string[] }> }>()
-
   async function resolve(workspace: string, path: string): Promise<FilePath> {
     if (!(await files.knowsWorkspace(workspace))) throw new LatheError('access.denied', 'This folder is not open.')
     const found = await files.paths.resolve(placeOf(workspace), path)
     files.watch(workspace)
     if (!found.inside) throw new LatheError('path.outside_workspace', `${path} leads outside the workspace.`)
     return found
-  }
-
-  function listed(root: FilePath, signal: AbortSignal): Promise<{ paths: string[] }> {
-    const known = lists.get(root.real)
-    if (known && performance.now() - known.at < listedMs) return known.paths
-    const paths = listFiles(files.program, root, quickOpenPathsMax, signal)
-    lists.set(root.real, { at: performance.now(), paths })
-    paths.catch(() => lists.delete(root.real))
-    return paths
   }
 
   return {
@@ -90,6 +93,7 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         }
         const isLarge = found.stats !== null && found.stats.size > editedBytesMax
         const file = await viewFile(found, isLarge ? beginningBytes : editedBytesMax)
+        files.recent.note(workspace, found.shown)
         const draft = file.version === null ? null : await files.drafts.get(workspace, path)
         return { path, ...file, binary: file.text === null, draft }
       },
@@ -113,9 +117,9 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
       },
       find: async ({ workspace, query, folders = false }) => {
         const root = await resolve(workspace, '.')
-        // Not the caller's signal: several key presses share one list.
-        const { paths } = await listed(root, AbortSignal.timeout(10_000))
-        return rankPaths(folders ? withFolders(paths) : paths, query, quickOpenHits).map((path) => ({
+        const recent = await files.recent.of(workspace)
+        const found = await files.index.find(workspace, root, { text: query, folders, limit: quickOpenHits, recent })
+        return found.map((path) => ({
           path,
           kind: path.endsWith('/') ? ('folder' as const) : ('file' as const),
         }))

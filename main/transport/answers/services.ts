@@ -11,6 +11,7 @@ import type { ModelService } from '../../models/models.ts'
 import type { Config } from '../../platform/config.ts'
 import type { Broadcast } from '../../platform/broadcast.ts'
 import type { Compactions } from '../../sessions/compactions.ts'
+import type { DataFolder } from '../../sessions/data-folder.ts'
 import type { DefaultModel } from '../../sessions/default-model.ts'
 import type { ProviderPauses } from '../../sessions/provider-pauses.ts'
 import type { Rewinds } from '../../sessions/rewinds.ts'
@@ -36,6 +37,7 @@ export type Services = {
   imports: Imports
   exports: Exports
   sideCommands: SideCommands
+  dataFolder: DataFolder
   settings: SettingsStore
   defaultModel: DefaultModel
   workspaces: Workspaces

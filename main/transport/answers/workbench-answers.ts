@@ -15,7 +15,7 @@ const never = () => new AbortController().signal
 
 export function workbenchAnswers(
   services: Services,
-): Pick<Handlers, 'host' | 'settings' | 'workspaces' | 'attachments' | 'models' | 'terminals'> {
+): Pick<Handlers, 'host' | 'storage' | 'settings' | 'workspaces' | 'attachments' | 'models' | 'terminals'> {
   const { storage, settings, workspaces, models, terminals, exec, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
@@ -29,6 +29,10 @@ export function workbenchAnswers(
       update: async () => noUpdate,
       lookForUpdate: async () => notHere(),
       installUpdate: async () => notHere(),
+    },
+    storage: {
+      usage: () => services.dataFolder.usage(),
+      reclaim: async ({ step }) => ({ freed: await services.dataFolder.reclaim(step) }),
     },
     settings: {
       get: async () => services.defaultModel.shownSettings(),
