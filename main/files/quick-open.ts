@@ -47,9 +47,9 @@ export class PathList {
   /** Takes out all paths that begin with this one, which ends in `/`. */
   deleteBelow(folder: string): void {
     const at = this.#placeOf(folder)
-    let count = 0
-    while (this.#paths[at + count]?.startsWith(folder)) count++
-    if (count > 0) this.#cut(at, count)
+    let end = at
+    while (this.#paths[end]?.startsWith(folder) ?? false) end++
+    if (end > at) this.#cut(at, end - at)
   }
 
   first(count: number): string[] {
