@@ -47,9 +47,9 @@ export class PathList {
   /** Takes out all paths that begin with this one, which ends in `/`. */
   deleteBelow(folder: string): void {
     const at = this.#placeOf(folder)
-    let end = at
-    while (this.#paths[end]?.startsWith(folder) ?? false) end++
-    if (end > at) this.#cut(at, end - at)
+    const others = this.#paths.findIndex((path, index) => index >= at && !path.startsWith(folder))
+    const count = (others === -1 ? this.#paths.length : others) - at
+    if (count > 0) this.#cut(at, count)
   }
 
   first(count: number): string[] {
