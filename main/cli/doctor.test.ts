@@ -117,4 +117,4 @@ test('S-132 nothing is changed without --fix; with it rights, a dead host’s fi
   for (const name of ['data folder', 'owner', 'database', 'list and search']) expect(warned()).not.toContain(name)
   expect((await stat(home)).mode & 0o777).toBe(0o700)
   await expect(stat(body)).rejects.toThrow('ENOENT')
-})
+}, 60_000)
