@@ -5,8 +5,9 @@
  */
 import { existsSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, posix, relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
+import { filesByUrl } from './scripts/files-by-url.ts'
 
 const root = import.meta.dirname
 const doors = ['main', 'cli', 'serve'].filter((door) => existsSync(resolve(root, `main/${door}.ts`)))
@@ -30,38 +31,6 @@ export const external = [
   'tree-sitter-bash',
 ]
 
-/**
- * `new URL('./worker.ts', import.meta.url)` in a source file names a module of its own (a worker): it becomes an entry,
- * and the URL that of the built file. Any other file named so (`.wasm`, `.md`) is copied beside. So the same line works
- * from source and from the build.
- */
-function filesByUrl(): Plugin {
-  const named = /new URL\(\s*(['"])(\.{1,2}\/[^'"]+\.\w+)\1\s*,\s*import\.meta\.url\s*\)/g
-  return {
-    name: 'files-by-url',
-    enforce: 'pre',
-    async transform(code, id) {
-      if (!id.startsWith(resolve(root, 'main')) || !code.includes('import.meta.url')) return null
-      const found = [...code.matchAll(named)]
-      let result = code
-      for (const [text, , path = ''] of found) {
-        const file = resolve(dirname(id), path)
-        if (!existsSync(file)) throw new Error(`${relative(root, id)} names ${path}, which does not exist`)
-        const name = relative(resolve(root, 'main'), file)
-        const reference = /\.tsx?$/.test(file)
-          ? this.emitFile({ type: 'chunk', id: file, fileName: name.replace(/\.tsx?$/, '.js') })
-          : this.emitFile({ type: 'asset', name, source: await this.fs.readFile(file) })
-        result = result.replace(text, `new URL(import.meta.ROLLUP_FILE_URL_${reference})`)
-      }
-      return found.length > 0 ? { code: result, map: null } : null
-    },
-    // Vite would answer an address on a web server.
-    resolveFileUrl({ fileName, chunkId }) {
-      return `new URL(${JSON.stringify(posix.relative(posix.dirname(chunkId), fileName))}, import.meta.url).href`
-    },
-  }
-}
-
 /** What `bin/lathe` runs: it keeps the compiled code between starts, which takes a fifth off each. */
 function commandLine(): Plugin {
   return {
@@ -84,7 +53,7 @@ export default defineConfig({
   root,
   logLevel: 'warn',
   publicDir: false,
-  plugins: [filesByUrl(), commandLine()],
+  plugins: [filesByUrl(resolve(root, 'main'), { inPlace: true }), commandLine()],
   ssr: { noExternal: true, external },
   build: {
     ssr: true,
