@@ -10,14 +10,38 @@ const words =
   'cart total price order ship queue retry token stream window commit journal branch merge test build'.split(' ')
 
 /** A paragraph of this length, different at every place: `Entry 12. cart12 ...`. */
-function paragraph(at: number, length: number): string {
-  let text = `Entry ${at}.`
+function paragraph(at: number, length: number, text = `Entry ${at}.`): string {
   for (let word = at; text.length < length; word += 7) text += ` ${words[word % words.length]}${word % 97}`
   return text
 }
 
+const samples = [
+  [
+    'ts',
+    'export function total(cart: Cart): number {\n  return cart.items.reduce((sum, { price }) => sum + price, 0)\n}',
+  ],
+  ['python', 'def total(cart):\n    # The price of all.\n    return sum(item.price for item in cart.items)'],
+  ['sh', 'npm run build && npm test -- --filter cart | tee out.log'],
+  ['json', '{ "cart": { "items": [1, 2, 3], "open": true } }'],
+] as const
+
+/** Markdown as models write it, with code of several languages; begins like a paragraph. */
+function richText(at: number, length: number): string {
+  let text = `Entry ${at}.`
+  for (let part = at; text.length < length; part++) {
+    const [language, lines] = samples[part % samples.length]!
+    text += [
+      `\n\n## Part ${part}\n\n${paragraph(part, 320, 'So:')}`,
+      `\n\n- **First** \`src/cart.ts\` and [a link](https://example.com/${part})\n- Second with *words*\n  - nested ${part}\n`,
+      `\n\n\`\`\`${language}\n${`${lines}\n`.repeat(3)}\`\`\`\n`,
+      `\n\n| name | price |\n|---|---:|\n| cart | ${part} |\n| ship | ${part + 1} |\n`,
+    ][part % 4]!
+  }
+  return text
+}
+
 /** Turns of a question, calls and texts, `count` entries in all; the last of each turn is a call. */
-function transcript(count: number, length: number): { items: Item[]; turnIds: string[] } {
+function transcript(count: number, length: number, rich: boolean): { items: Item[]; turnIds: string[] } {
   const turnIds: string[] = []
   const items = Array.from({ length: count }, (_, at): Item => {
     if (at % itemsPerTurn === 0) turnIds.push(newId())
@@ -25,7 +49,7 @@ function transcript(count: number, length: number): { items: Item[]; turnIds: st
     const place = at % itemsPerTurn
     if (place === 0) return userItem(at + 1, paragraph(at, length / 4), own)
     if (place % 3 === 1) return toolItem(at + 1, { ...own, title: `Run step ${at}`, summary: paragraph(at, length) })
-    return textItem(at + 1, paragraph(at, length), own)
+    return textItem(at + 1, (rich ? richText : paragraph)(at, length), own)
   })
   return { items, turnIds }
 }
@@ -43,12 +67,18 @@ export async function storeWorkspace(storage: Storage, path: string): Promise<vo
   })
 }
 
-/** Stores a settled session of `count` entries, each of about `length` characters. */
+/** Stores a settled session of `count` entries, each of about `length` characters; with `rich` they are Markdown and code. */
 export async function storeSession(
   storage: Storage,
-  { workspace, title, count, length }: { workspace: string; title: string; count: number; length: number },
+  {
+    workspace,
+    title,
+    count,
+    length,
+    rich = false,
+  }: { workspace: string; title: string; count: number; length: number; rich?: boolean },
 ): Promise<{ sessionId: string; items: Item[] }> {
-  const { items, turnIds } = transcript(count, length)
+  const { items, turnIds } = transcript(count, length, rich)
   const header = sampleHeader({
     workspace,
     title,

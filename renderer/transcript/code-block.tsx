@@ -76,12 +76,13 @@ const PlainChunk = memo(function PlainChunk({ text }: { text: string }) {
 function ColouredLines({ lines }: { lines: CodeToken[][] }) {
   const chunks: CodeToken[][][] = []
   for (let from = 0; from < lines.length; from += chunkLines) chunks.push(lines.slice(from, from + chunkLines))
-  return chunks.map((chunk, index) => <ColouredChunk key={index} lines={chunk} />)
+  return chunks.map((chunk, index) => <ColouredChunk key={index} lines={chunk} alone={chunks.length === 1} />)
 }
 
-function ColouredChunk({ lines }: { lines: CodeToken[][] }) {
+/** `alone`: a short block, whose colours cost less than watching for when it is seen. */
+function ColouredChunk({ lines, alone }: { lines: CodeToken[][]; alone: boolean }) {
   const place = useRef<HTMLSpanElement>(null)
-  const [seen, setSeen] = useState(false)
+  const [seen, setSeen] = useState(alone)
   useEffect(() => {
     if (seen) return
     // `scrollMargin` reaches into the block's own scroll area.

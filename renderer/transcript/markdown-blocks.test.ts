@@ -1,15 +1,12 @@
 import fc from 'fast-check'
-import { parseMarkdownIntoBlocks } from 'streamdown'
 import { describe, expect, test, vi } from 'vitest'
 import { heavyReplies } from './fixtures.ts'
-import { growingBlocks, isHeavy, readFence } from './markdown-blocks.ts'
+import { growingBlocks, hasOpenFence, isHeavy, readFence } from './markdown-blocks.ts'
+import { blocksOf } from './markdown-lexer.ts'
 
-vi.mock(import('streamdown'), async (original) => {
+vi.mock(import('./markdown-lexer.ts'), async (original) => {
   const module = await original()
-  return {
-    ...module,
-    parseMarkdownIntoBlocks: vi.fn<typeof module.parseMarkdownIntoBlocks>(module.parseMarkdownIntoBlocks),
-  }
+  return { blocksOf: vi.fn<typeof module.blocksOf>(module.blocksOf) }
 })
 
 const pieces = fc.constantFrom(
@@ -40,10 +37,8 @@ describe('a growing text', () => {
         let text = ''
         let blocks: string[] = []
         for (const part of parts) blocks = split((text += part))
-        expect(blocks.join('')).toBe(parseMarkdownIntoBlocks(text).join(''))
-        expect(blocks.filter((block) => readFence(block))).toEqual(
-          parseMarkdownIntoBlocks(text).filter((block) => readFence(block)),
-        )
+        expect(blocks.join('')).toBe(blocksOf(text).join(''))
+        expect(blocks.filter((block) => readFence(block))).toEqual(blocksOf(text).filter((block) => readFence(block)))
       }),
     )
   })
@@ -66,7 +61,7 @@ describe('a growing text', () => {
     const split = growingBlocks()
     let text = '```ts\n'
     split(text)
-    const parse = vi.mocked(parseMarkdownIntoBlocks)
+    const parse = vi.mocked(blocksOf)
     parse.mockClear()
     for (let line = 0; line < 1_000; line++) split((text += `const value = ${line}\n`))
     expect(parse).not.toHaveBeenCalled()
@@ -111,4 +106,21 @@ test.each([
   ['``inline``', null],
 ])('the fence %j', (block, fence) => {
   expect(readFence(block)).toEqual(fence)
+})
+
+test.each([
+  ['- one\n\n  ```ts\n  const a', true],
+  ['- one\n\n  ```ts\n  const a\n  ```\n', false],
+  ['> ~~~~\n> ```\n', true],
+  ['> ~~~~\n> ```\n> ~~~~\n', false],
+  ['a ```b``` c', false],
+])('whether %j stops within a fence', (text, open) => {
+  expect(hasOpenFence(text)).toBe(open)
+})
+
+test.each([
+  ['footnotes', 'A[^1] b.\n\nMore.\n\n[^1]: The note.'],
+  ['a link defined elsewhere', 'See [it].\n\nMore.\n\n[it]: https://example.com'],
+])('a text with %s is one block', (_, text) => {
+  expect(blocksOf(text)).toEqual([text])
 })

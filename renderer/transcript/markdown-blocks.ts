@@ -2,7 +2,7 @@
  * Markdown in blocks while it grows: only the end is parsed again, since text that is added can change no more than the
  * last blocks (K-03). What would take longer than a frame to lay out is shown as plain text (K-17, Z-194).
  */
-import { parseMarkdownIntoBlocks } from 'streamdown'
+import { blocksOf } from './markdown-lexer.ts'
 
 /** Blocks at the end that added text may still change: a list goes on after a blank line, a heading's underline follows it. */
 const unsettled = 2
@@ -32,13 +32,13 @@ export function growingBlocks(): (markdown: string) => string[] {
 /** Parsed into blocks, unless even that costs too much: then heavy stretches are blocks as they stand. */
 function split(text: string): string[] {
   if (text === '') return []
-  if (!isHeavy(text)) return parseMarkdownIntoBlocks(text)
+  if (!isHeavy(text)) return blocksOf(text)
   // A stretch ends at a blank line before what can be neither of a list, a quote, a table, nor of indented code.
   const cut = /\n[ \t]*\n(?=[^\s>|*+\-\d`~])/.exec(text)
-  if (!cut) return readFence(text) || !/\n(```|~~~)/.test(text) ? [text] : parseMarkdownIntoBlocks(text)
+  if (!cut) return readFence(text) || !/\n(```|~~~)/.test(text) ? [text] : blocksOf(text)
   const to = cut.index + cut[0].length
   const first = text.slice(0, to)
-  return [...(isHeavy(first) ? [first] : parseMarkdownIntoBlocks(first)), ...split(text.slice(to))]
+  return [...(isHeavy(first) ? [first] : blocksOf(first)), ...split(text.slice(to))]
 }
 
 export type Fence = { language: string; code: string; closed: boolean }
@@ -53,6 +53,16 @@ export function readFence(block: string): Fence | null {
   const end = new RegExp(`(^|\\n) {0,3}\\${mark[0]}{${mark.length},}[ \\t]*(?:\\n\\s*)?$`).exec(tail(body))
   if (!end) return { language, code: body, closed: false }
   return { language, code: body.slice(0, body.length - (tail(body).length - end.index)) + end[1], closed: true }
+}
+
+/** Whether a text stops within a fence, be it one in a list or a quote. */
+export function hasOpenFence(text: string): boolean {
+  let open: string | null = null
+  for (const [, mark = ''] of text.matchAll(/^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}|~{3,})/gm)) {
+    if (open === null) open = mark
+    else if (mark.startsWith(open)) open = null
+  }
+  return open !== null
 }
 
 /** Enough of the end to hold a closing fence. */

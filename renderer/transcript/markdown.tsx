@@ -3,69 +3,19 @@
  * links go through the window's own opener, images from elsewhere wait for a click (Z-190 to Z-194, S-66).
  */
 import { ExternalLink, ImageOff } from 'lucide-react'
-import { createContext, type JSX, memo, type ReactNode, useContext, useState } from 'react'
-import { defaultRehypePlugins, Streamdown, type StreamdownProps, useIsCodeFenceIncomplete } from 'streamdown'
+import { createContext, isValidElement, memo, type ReactNode, useContext, useState } from 'react'
 import { openFile, openLink } from '../state/window-store.ts'
 import { CodeBlock } from './code-block.tsx'
 import { filePlace, linkTarget, namesOtherHost } from './file-links.ts'
-import { growingBlocks, isHeavy, readFence } from './markdown-blocks.ts'
+import { growingBlocks, hasOpenFence, isHeavy, readFence } from './markdown-blocks.ts'
+import { drawMarkdown, type MarkdownElements } from './markdown-elements.ts'
 
 const WorkspaceContext = createContext('')
 /** The folder that file links of the Markdown below it mean. */
 export const MarkdownWorkspace = WorkspaceContext.Provider
 
-const elements = [
-  'p',
-  'br',
-  'strong',
-  'em',
-  'del',
-  'code',
-  'pre',
-  'blockquote',
-  'ul',
-  'ol',
-  'li',
-  'hr',
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'table',
-  'thead',
-  'tbody',
-  'tr',
-  'th',
-  'td',
-  'a',
-  'img',
-  'input',
-  'sup',
-  'section',
-]
-
-const allowed = {
-  tagNames: elements,
-  attributes: {
-    a: ['href'],
-    code: [['className', /^language-./]],
-    img: ['src', 'alt'],
-    input: [['type', 'checkbox'], ['disabled', true], 'checked'],
-    ol: ['start'],
-    td: ['align'],
-    th: ['align'],
-  },
-  // A path has no scheme and passes; what a link may do is judged where it is drawn.
-  protocols: { href: ['http', 'https', 'mailto', 'file'], src: ['http', 'https', 'data'] },
-  required: { input: { type: 'checkbox', disabled: true } },
-  strip: ['script', 'style'],
-}
-
-type Plugins = NonNullable<StreamdownProps['rehypePlugins']>
-/** The sanitizer alone: without the raw-HTML plugin beside it, HTML in the text stays text. */
-const rehypePlugins = [[(defaultRehypePlugins['sanitize'] as [unknown, unknown])[0], allowed]] as Plugins
+/** Whether the block below is being written and stops within a fence. */
+const OpenFence = createContext(false)
 
 export const Markdown = memo(function Markdown({ text, live }: { text: string; live: boolean }) {
   const [split] = useState(growingBlocks)
@@ -79,25 +29,14 @@ export const Markdown = memo(function Markdown({ text, live }: { text: string; l
   )
 })
 
-const whole = (markdown: string) => [markdown]
-
 const MarkdownBlock = memo(function MarkdownBlock({ text, live }: { text: string; live: boolean }) {
   const fence = readFence(text)
   if (fence) return <CodeBlock code={fence.code} language={fence.language} live={live && !fence.closed} />
   if (isHeavy(text)) return <PlainBlock text={text} />
   return (
-    <Streamdown
-      className="space-y-0!"
-      mode="streaming"
-      parseIncompleteMarkdown={live}
-      parseMarkdownIntoBlocksFn={whole}
-      rehypePlugins={rehypePlugins}
-      components={components}
-      controls={false}
-      linkSafety={{ enabled: false }}
-    >
-      {text}
-    </Streamdown>
+    <OpenFence value={live && hasOpenFence(text)}>
+      <div>{drawMarkdown(text, components, live)}</div>
+    </OpenFence>
   )
 })
 
@@ -189,18 +128,17 @@ const components = {
   ),
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Picture src={typeof src === 'string' ? src : ''} alt={alt ?? ''} />,
-  inlineCode: ({ children }) => <InlineCode>{textOf(children)}</InlineCode>,
-  code: ({ className, children }) => (
-    <FencedCode language={/language-(\S+)/.exec(className ?? '')?.[1] ?? ''} code={textOf(children)} />
-  ),
-  pre: ({ children }) => children,
-} satisfies { [K in keyof JSX.IntrinsicElements]?: (props: JSX.IntrinsicElements[K]) => ReactNode } & {
-  inlineCode: (props: { children?: ReactNode }) => ReactNode
-}
+  code: ({ children }) => <InlineCode>{textOf(children)}</InlineCode>,
+  pre: ({ children }) => {
+    const { className, children: code } = isValidElement<{ className?: string; children?: ReactNode }>(children)
+      ? children.props
+      : { children }
+    return <FencedCode language={/language-(\S+)/.exec(className ?? '')?.[1] ?? ''} code={textOf(code)} />
+  },
+} satisfies MarkdownElements
 
 function FencedCode({ language, code }: { language: string; code: string }) {
-  const live = useIsCodeFenceIncomplete()
-  return <CodeBlock code={code} language={language} live={live} />
+  return <CodeBlock code={code} language={language} live={useContext(OpenFence)} />
 }
 
 function InlineCode({ children }: { children: string }) {

@@ -2,9 +2,9 @@
  * The entries of a session as rows. Only what is near the viewport is drawn, only what is near the reader is held. The
  * view follows the end while it is there; anywhere else nothing moves under the reader (S-67, S-71).
  */
-import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
+import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { provideTarget } from '../app/command-targets.ts'
@@ -18,6 +18,7 @@ import { counted } from './amounts.ts'
 import { markWords, unmarkWords } from './found-words.ts'
 import { transcriptKey } from './keyboard.ts'
 import { MoreEntries } from './more-entries.tsx'
+import { mountedRows, type Span } from './mounted-rows.ts'
 import { anchorAt, keptPlace } from './place.ts'
 import { definitionOf } from './row-registry.tsx'
 import { RowMenu } from './row-menu.tsx'
@@ -32,6 +33,17 @@ const endPx = 24
 const nearEdge = 8
 const anchorEveryMs = 200
 const columnPx = 736
+
+const estimates = new WeakMap<Row, { width: number; height: number }>()
+
+/** A row's first guess, made once for each width: every change of rows asks for those of all that were never drawn. */
+function estimatedHeight(row: Row, width: number): number {
+  const known = estimates.get(row)
+  if (known?.width === width) return known.height
+  const height = definitionOf(row).estimate(row, width)
+  estimates.set(row, { width, height })
+  return height
+}
 
 type Rows = { rows: Row[] } & Pick<SessionView, 'itemsBefore' | 'itemsAfter'> & Pick<SessionView['header'], 'itemCount'>
 
@@ -69,43 +81,61 @@ export function RowList({ sessionId }: { sessionId: string }) {
   const [seen, setSeen] = useState(kept === null ? null : itemCount)
 
   const focusedIndex = useMemo(() => rows.findIndex((row) => row.id === focusedId), [rows, focusedId])
-  const estimate = useCallback(
-    (index: number) => definitionOf(rows[index]!).estimate(rows[index]!, width),
-    [rows, width],
-  )
+  const estimate = useCallback((index: number) => estimatedHeight(rows[index]!, width), [rows, width])
   const keyOf = useCallback((index: number) => rows[index]!.id, [rows])
+
+  /** The first and the last row that are mounted, but for the focused one; the next portion comes a frame later. */
+  const mounted = useRef<{ first: string; last: string } | null>(null)
+  const mountMore = useReducer((count: number) => count + 1, 0)[1]
+  let next: ReturnType<typeof mountedRows> | null = null
 
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: estimate,
     getItemKey: keyOf,
-    overscan: 6,
     paddingStart: 24,
     paddingEnd: 24,
     anchorTo: 'end',
     scrollEndThreshold: endPx,
     initialOffset: () => rows.reduce((sum, _, index) => sum + estimate(index), 0),
-    // The focused row stays mounted wherever the view is (S-147).
-    rangeExtractor: (range) => {
-      const shown = defaultRangeExtractor(range)
+    rangeExtractor: ({ startIndex, endIndex, count }) => {
+      const top = virtualizer.scrollOffset ?? 0
+      const layout = {
+        seen: { from: startIndex, to: endIndex },
+        count,
+        top,
+        bottom: top + (virtualizer.scrollRect?.height ?? 0),
+        start: (index: number) => virtualizer.measurementsCache[index]!.start,
+        end: (index: number) => virtualizer.measurementsCache[index]!.end,
+      }
+      next = mountedRows(layout, mounted.current && spanOf(rows, mounted.current))
+      const shown = Array.from({ length: next.to - next.from + 1 }, (_, at) => next!.from + at)
+      // The focused row stays mounted wherever the view is (S-147).
       return focusedIndex < 0 || shown.includes(focusedIndex) ? shown : [...shown, focusedIndex].sort((a, b) => a - b)
     },
   })
 
+  // What the reader does is done to the rows as they are drawn, not to heights that are measured and not drawn yet. And
+  // were it another function with each change of rows, all of them would be drawn again.
+  const items = virtualizer.getVirtualItems()
+  const drawn = useRef({ rows, items, itemCount })
+  useLayoutEffect(() => void (drawn.current = { rows, items, itemCount }))
+
   const noteAnchor = useCallback(() => {
-    const element = scroller.current
-    if (!element) return
-    const top = virtualizer.getVirtualItemForOffset(element.scrollTop)
-    anchor.current = top ? anchorAt(rows, top.index, top.start - element.scrollTop) : null
-  }, [virtualizer, rows])
+    const top = scroller.current?.scrollTop
+    if (top === undefined) return
+    const shown = drawn.current.items.findLast(({ start, end }) => start <= top && end > top)
+    const item = shown ?? virtualizer.getVirtualItemForOffset(top)
+    anchor.current = item ? anchorAt(drawn.current.rows, item.index, item.start - top) : null
+  }, [virtualizer])
 
   /** Stops following, with the row in sight as the place to keep. */
   const stay = useCallback(() => {
     following.current = false
     noteAnchor()
-    setSeen((count) => count ?? itemCount)
-  }, [noteAnchor, itemCount])
+    setSeen((count) => count ?? drawn.current.itemCount)
+  }, [noteAnchor])
 
   const follow = useCallback(() => {
     following.current = true
@@ -319,7 +349,13 @@ export function RowList({ sessionId }: { sessionId: string }) {
   })
 
   const unseen = seen === null ? 0 : Math.max(0, itemCount - seen)
-  const items = virtualizer.getVirtualItems()
+  useLayoutEffect(() => {
+    if (!next) return
+    mounted.current = { first: rows[next.from]!.id, last: rows[next.to]!.id }
+    if (!next.more) return
+    const frame = requestAnimationFrame(mountMore)
+    return () => cancelAnimationFrame(frame)
+  })
   return (
     <>
       <ContextMenu items={<RowMenu row={menuRow} onToggle={toggle} />}>
@@ -427,6 +463,12 @@ export function RowList({ sessionId }: { sessionId: string }) {
       )}
     </>
   )
+}
+
+function spanOf(rows: readonly Row[], { first, last }: { first: string; last: string }): Span | null {
+  const from = rows.findIndex((row) => row.id === first)
+  const to = rows.findIndex((row) => row.id === last)
+  return from < 0 || to < from ? null : { from, to }
 }
 
 const RowBody = memo(function RowBody({
