@@ -3,7 +3,7 @@
  * (Z-190 to Z-192). What a settled block came to is kept, so that a row scrolled back into view is not parsed again.
  */
 import { toJsxRuntime } from 'hast-util-to-jsx-runtime'
-import type { JSX, ReactNode } from 'react'
+import type { JSX, ReactElement, ReactNode } from 'react'
 import { Fragment, jsx, jsxs } from 'react/jsx-runtime'
 import rehypeSanitize, { type Options as Allowed } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
@@ -72,14 +72,14 @@ const processor = unified()
 
 /** Characters of settled blocks whose elements are kept, newest used last. */
 const keptCharsMax = 512 * 1024
-const kept = new Map<string, ReactNode>()
+const kept = new Map<string, ReactElement>()
 let keptChars = 0
 
 /**
  * `components` draw the elements and must be the same ones at each call; `live` text may stop within a mark, which is
  * then taken as closed.
  */
-export function drawMarkdown(text: string, components: MarkdownElements, live: boolean): ReactNode {
+export function drawMarkdown(text: string, components: MarkdownElements, live: boolean): ReactElement {
   if (live) return draw(remend(text), components)
   const known = kept.get(text)
   if (known !== undefined) {
@@ -98,7 +98,7 @@ export function drawMarkdown(text: string, components: MarkdownElements, live: b
   return drawn
 }
 
-function draw(text: string, components: MarkdownElements): ReactNode {
+function draw(text: string, components: MarkdownElements): ReactElement {
   const tree = processor.runSync(processor.parse(text))
   return toJsxRuntime(tree, { Fragment, jsx, jsxs, components, ignoreInvalidStyle: true })
 }
