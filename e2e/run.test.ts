@@ -1,6 +1,6 @@
 /** `lathe run` as scripts use it: on a real checkout, over real HTTP, as a process of its own. */
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import type { StoredEvent } from '../preload/contract/events.ts'
@@ -231,6 +231,30 @@ test('S-130 a `!` line runs as the person’s own command, without a model', asy
   )
   expect((await lab.lathe(['run', '!exit 7'])).code).toBe(1)
   expect(lab.asked()).toEqual([])
+})
+
+test('T-160 S-8 --agent does the turn and stays the session’s; a broken one fails the turn, an unknown one is wrong usage', async () => {
+  await using lab = await Lab.open({ script: [{ repeat: 'always', emit: [{ text: 'Looked.' }] }] })
+  const folder = join(lab.workspace, '.lathe/agents')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'review.md'), '---\ndescription: Looks\ntools: [read_file]\n---\nName each mistake.\n')
+  await writeFile(join(folder, 'broken.md'), '---\ndescription: Looks\nmode: root\n---\n')
+  const ran = readRun((await lab.lathe(['run', '--json', '--agent', 'review', 'look'])).stdout)
+  expect(settled(ran)).toMatchObject({ outcome: 'completed', turn: { agent: 'review' } })
+  const again = readRun((await lab.lathe(['run', '--json', '--continue', 'again'])).stdout)
+  expect(settled(again)).toMatchObject({ turn: { agent: 'review' } })
+  const plain = readRun((await lab.lathe(['run', '--json', '--continue', '--agent', 'built-in', 'plain'])).stdout)
+  expect(settled(plain).turn.agent).toBeUndefined()
+  expect(lab.asked().map(({ body }) => JSON.stringify(body).includes('Name each mistake'))).toEqual([true, true, false])
+
+  const broken = await lab.lathe(['run', '--json', '--agent', 'broken', 'look'])
+  expect(broken.code).toBe(1)
+  expect(settled(readRun(broken.stdout))).toMatchObject({ outcome: 'failed', error: { code: 'config.invalid' } })
+  const unknown = await lab.lathe(['run', '--json', '--agent', 'nobody', 'look'])
+  expect(unknown.code).toBe(2)
+  expect(readError(unknown.stdout).message).toBe('There is no agent "nobody" here. There are built-in, broken, review.')
+  expect(values((await lab.lathe(['sessions', 'list', '--json'])).stdout)).toHaveLength(2)
+  expect(lab.asked()).toHaveLength(3)
 })
 
 test('S-126 wrong usage is exit 2 and one line', async () => {

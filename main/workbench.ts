@@ -5,6 +5,7 @@ import { inPlaceOf, subjectOf, type WorkbenchEvent } from '../preload/contract/e
 import { newId } from '../preload/contract/ids.ts'
 import { settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/workbench-routes.ts'
+import { AgentFiles } from './agent/agent-files.ts'
 import { commandEffects } from './approvals/shell-command.ts'
 import { createEnvironment, programEnvironment } from './exec/environment.ts'
 import { ExecSessions } from './exec/exec-sessions.ts'
@@ -234,6 +235,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     }),
   )
   const network = new NetworkPolicy(() => networkSettings(config.content))
+  const isTrusted = async (workspace: string) =>
+    !(await storage.workspaces()).some((one) => one.path === workspace && !one.trusted)
   const images = new Images(storage.blobs)
   const tools = createTools({
     images,
@@ -256,8 +259,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       exec,
       ledger: (sessionId, command) => ledger.of(sessionId, redactions.get().text(ExecSessions.preview(command))),
       preferredShell: () => settings.get()['exec.shell'],
-      isTrusted: async (workspace) =>
-        !(await storage.workspaces()).some((one) => one.path === workspace && !one.trusted),
+      isTrusted,
       redaction: () => redactions.get(),
       network,
     },
@@ -267,6 +269,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     log[isLost ? 'error' : 'info'](isLost ? 'Nothing can be stored' : 'Storage is back')
     host.storageLost(isLost)
   })
+  const agents = new AgentFiles({ home, isTrusted, toolNames: () => tools.names })
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
   const modelContext: ModelContextPorts = {
     storage,
@@ -280,6 +283,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     storage,
     models,
     chooseModel,
+    agents,
     redaction: () => redactions.get(),
     now,
     log: logAt,
@@ -304,6 +308,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     settings: () => settings.get(),
     rules: () => rules.get(),
     chooseModel,
+    agents,
     startTurn: (actor) => {
       if (!actor.handle) return
       const { id, workspace, extraFolders } = actor.peek().view.header
@@ -372,6 +377,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     storage,
     providers: () => models.list(),
     chooseModel,
+    agents,
     context: (sessionId) => services.context.report(sessionId),
     version,
     uptime: () => process.uptime() * 1_000,
@@ -438,6 +444,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     workspaces,
     models,
     pauses,
+    agents,
+    chooseModel,
     config,
     secrets,
     environment,
@@ -450,7 +458,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     events,
     stopToolCommand: (itemId) => tools.stopCommand(itemId),
     context: {
-      report: async (sessionId) => reportContext(modelContext, (await sessions.open(sessionId)).header),
+      report: async (sessionId) =>
+        reportContext({ ...modelContext, chooseModel, agents }, (await sessions.open(sessionId)).header),
     },
     rules,
     desktop: options.desktop ?? null,

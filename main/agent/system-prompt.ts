@@ -2,10 +2,9 @@
  * The system prompt (C-11): who the agent is, where it works, what its tools want, how it shows progress, and the
  * workspace's own instructions. Nothing that changes from turn to turn stands in it, so a prefix stays cacheable.
  */
-import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { isSecretName, isWithin } from '../files/sensitive-paths.ts'
+import { join } from 'node:path'
+import { readWithin } from '../files/read-within.ts'
+import type { Agent } from './agent-files.ts'
 
 export type PromptSection = { name: string; text: string }
 
@@ -28,10 +27,13 @@ export async function systemPrompt(input: {
   workspace: string
   tools: readonly string[]
   shell: string
+  /** The one chosen for the turn. */
+  agent?: Agent | null
 }): Promise<PromptSection[]> {
   const instructions = await workspaceInstructions(input.workspace)
   return [
     { name: 'Agent', text: agent },
+    ...(input.agent ? [chosenAgent(input.agent)] : []),
     { name: 'Environment', text: environment(input) },
     { name: 'Tools', text: toolContract(new Set(input.tools)) },
     { name: 'Progress', text: input.tools.includes('update_plan') ? progress : '' },
@@ -41,6 +43,13 @@ export async function systemPrompt(input: {
 
 export function joinPrompt(sections: readonly PromptSection[]): string {
   return sections.map((section) => `# ${section.name}\n\n${section.text}`).join('\n\n')
+}
+
+/** Its origin is said, so that a folder's text is never taken for the person's (C-21). */
+function chosenAgent({ name, place, instructions }: Agent): PromptSection {
+  const whose =
+    place === null ? `Instructions of the agent "${name}"` : `Instructions of this workspace's agent (${place})`
+  return { name: whose, text: instructions }
 }
 
 function environment(input: { workspace: string; shell: string }): string {
@@ -74,20 +83,10 @@ async function workspaceInstructions(workspace: string): Promise<PromptSection[]
   return []
 }
 
-/**
- * Only of a file of the workspace that holds no secrets: a link in it is somebody else's, and what is read here goes to the
- * model unasked.
- */
 async function readHead(workspace: string, name: string): Promise<string | null> {
   try {
-    const path = await realpath(join(workspace, name))
-    if (!isWithin(path, await realpath(workspace)) || isSecretName(basename(path))) return null
-    // A pipe without a writer would hold the turn for ever.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    if (!(await file.stat()).isFile()) return null
-    const buffer = Buffer.alloc(instructionBytesMax)
-    const { bytesRead } = await file.read(buffer, 0, instructionBytesMax, 0)
-    return buffer.toString('utf8', 0, bytesRead)
+    const { bytes } = await readWithin(workspace, join(workspace, name), instructionBytesMax)
+    return new TextDecoder().decode(bytes)
   } catch {
     return null
   }

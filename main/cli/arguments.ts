@@ -11,6 +11,7 @@ export type RunArguments = {
   session: string | undefined
   continue: boolean
   model: string | undefined
+  agent: string | undefined
   approve: 'ask' | 'edits' | 'all' | 'none' | undefined
   attach: string[]
   /** Milliseconds. */
@@ -96,6 +97,7 @@ function parseRun(args: string[]): RunArguments {
     session: text,
     continue: flag,
     model: text,
+    agent: text,
     approve: text,
     attach: { type: 'string', multiple: true },
     timeout: text,
@@ -111,6 +113,7 @@ function parseRun(args: string[]): RunArguments {
     session: values.session,
     continue: values.continue ?? false,
     model: values.model,
+    agent: values.agent,
     approve: oneOf('--approve', values.approve, ['ask', 'edits', 'all', 'none']),
     attach: values.attach ?? [],
     timeout: values.timeout === undefined ? undefined : number('--timeout', values.timeout, 0.001, 7 * 86_400) * 1_000,

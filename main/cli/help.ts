@@ -47,6 +47,7 @@ Options
   --session ID            goes on in that session; the first 8 characters are enough if no other begins so
   --continue              goes on in the newest session of the folder
   --model PROVIDER/MODEL  for this turn and the session; demo/tour needs no connection
+  --agent NAME            who does it: an agent of yours or of the folder; built-in is Lathe's own
   --approve MODE          ask    before commands and edits; on a terminal it is asked there (the default)
                           edits  edits in the workspace are allowed, what would ask otherwise is denied
                           all    everything that is not forbidden is allowed

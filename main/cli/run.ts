@@ -2,6 +2,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
+import { builtInAgent, type AgentEntry } from '../../preload/contract/agents.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { StoredEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
@@ -97,9 +98,11 @@ async function prepare(running: Run, workspace: string, files: NamedBytes[]): Pr
   const { banner } = await handlers.host.info(undefined, client)
   if (banner !== null) output.note(banner)
   const sessionId = await chooseSession(running, workspace)
+  const before = await handlers.session.open({ sessionId }, client)
+  await namedAgent(running, before.header.workspace)
   const attachments: Attachment[] = []
   for (const file of files) attachments.push(await upload(running, file))
-  return { before: await handlers.session.open({ sessionId }, client), attachments }
+  return { before, attachments }
 }
 
 /** A slash command nobody knows, or one of the window, is wrong usage; no session is made for it. */
@@ -213,6 +216,7 @@ async function runTurn(running: Run, { before, attachments }: Prepared, text: st
       attachments,
       whenBusy: 'refuse',
       ...(args.model === undefined ? {} : { model: args.model }),
+      ...agentOf(args),
     },
     client,
   )
@@ -220,17 +224,38 @@ async function runTurn(running: Run, { before, attachments }: Prepared, text: st
   return followTurn(running, before, reply.turnId)
 }
 
+/** The agent named; the built-in one where that is its name. */
+function agentOf({ agent }: RunArguments): { agent?: string | null } {
+  return agent === undefined ? {} : { agent: agent === builtInAgent ? null : agent }
+}
+
+/** One that is not there is wrong usage, as is a model nobody configured; one that is broken fails the turn (T-160). */
+async function namedAgent(
+  { args, handlers, client }: Pick<Run, 'args' | 'handlers' | 'client'>,
+  workspace: string,
+): Promise<AgentEntry | null> {
+  const { agent } = agentOf(args)
+  if (agent === undefined || agent === null) return null
+  const known = await handlers.agents.list({ workspace }, client)
+  const named = known.find(({ name }) => name === agent)
+  if (named) return named
+  const names = [builtInAgent, ...known.map(({ name }) => name)].join(', ')
+  throw new UsageError(`There is no agent "${agent}" here. There are ${names}.`)
+}
+
 /** A new session, the one named, or the newest of the workspace; in the mode asked for (S-125, S-130). */
 async function chooseSession({ args, handlers, client }: Run, workspace: string): Promise<string> {
   const approvalMode = args.approve && modes[args.approve]
   if (args.session === undefined && !args.continue) {
     await handlers.workspaces.open({ requestId: newId(), path: workspace }, client)
+    const agent = await namedAgent({ args, handlers, client }, workspace)
     const { sessionId } = await handlers.sessions.create(
       {
         requestId: newId(),
         workspace,
         approvalMode: approvalMode ?? 'ask',
         ...(args.model === undefined ? {} : { model: args.model }),
+        ...(agent?.problem === null ? { agent: agent.name } : {}),
       },
       client,
     )

@@ -25,17 +25,17 @@ import { orStop } from '../models/stop.ts'
 import type { Redaction } from '../platform/redaction.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { SessionActor } from './actor.ts'
-import { modelOfTurn } from './chosen-model.ts'
 import { loadModelContext, type ModelContext, type ModelContextPorts } from './model-context.ts'
+import { choiceOfTurn, type ChoicePorts } from './turn-choice.ts'
 
-export type CompactionsPorts = ModelContextPorts & {
-  storage: Pick<Storage, 'sentItems' | 'blobs' | 'changedPaths'>
-  models: Models
-  chooseModel(name: string | null): string
-  redaction(): Redaction
-  now(): number
-  log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
-}
+export type CompactionsPorts = ModelContextPorts &
+  ChoicePorts & {
+    storage: Pick<Storage, 'sentItems' | 'blobs' | 'changedPaths'>
+    models: Models
+    redaction(): Redaction
+    now(): number
+    log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
+  }
 
 export type Outcome =
   | { came: 'compacted' | 'nothing' }
@@ -177,8 +177,11 @@ export class Compactions {
     const models = this.#ports.models.forTurn()
     const { header, turns } = actor.peek().view
     const row = turns.find((turn) => turn.id === header.currentTurnId)
-    const name = row?.model ?? modelOfTurn(this.#ports.chooseModel, undefined, header.model).model
-    const session = { ...header, background: row?.origin === 'background' }
+    const choice = row
+      ? { model: row.model, agent: actor.peek().turn?.agent }
+      : await choiceOfTurn(this.#ports, {}, header)
+    const { model: name, agent = null } = choice
+    const session = { ...header, background: row?.origin === 'background', agent }
     const context = await orStop(loadModelContext(this.#ports, session, name, models, signal), signal)
     const opening = row && context.items.find((item) => item.id === row.userItemId)
     const scale = scaleOf(context, header.context)

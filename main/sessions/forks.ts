@@ -47,13 +47,14 @@ export class Forks {
       })
     const { header: source } = await sessions.open(sessionId)
     const environment = this.ports.environment()
-    const { id, workspace, model, effort, approvalMode, extraFolders, muted } = source
+    const { id, workspace, model, effort, agent, approvalMode, extraFolders, muted } = source
     const made = newSession({
       id: newId(),
       journalId: newId(),
       workspace,
       model,
       effort,
+      agent,
       approvalMode,
       now: environment.now,
     })

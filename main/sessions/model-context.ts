@@ -1,4 +1,5 @@
 /** What the requests of a session are made of, read at one instant: for a turn, and for the summary of older turns (C-60). */
+import type { Agent, ChosenAgent } from '../agent/agent-files.ts'
 import { budgetOf, type Budget } from '../agent/budget.ts'
 import {
   limitImages,
@@ -16,11 +17,14 @@ import { isImageType, sizeNote, type Images } from '../files/images.ts'
 import type { ModelInfo, ModelMessage, Models, ToolSpec } from '../models/model.ts'
 import type { Storage } from '../storage/storage.ts'
 import { schemaOf } from '../tools/arguments.ts'
-import type { Registry } from '../tools/registry.ts'
+import { nothingToReport } from '../tools/nothing-to-report.ts'
+import { createRegistry, type Registry } from '../tools/registry.ts'
+import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { ContextReport } from '../../preload/contract/session-routes.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import { chosenAgent, type ChoicePorts } from './turn-choice.ts'
 
 export type ModelContextPorts = {
   storage: Pick<Storage, 'sentItems' | 'contextItems' | 'blobs'>
@@ -50,19 +54,20 @@ export type ModelContext = {
 
 export async function loadModelContext(
   ports: ModelContextPorts,
-  session: { id: string; workspace: string; background: boolean },
+  session: { id: string; workspace: string; background: boolean; agent: ChosenAgent | null },
   model: string,
   models: Models,
   signal: AbortSignal,
 ): Promise<ModelContext> {
-  const registry = ports.tools(ports.settings(), session.background)
+  const agent = usable(session.agent)
+  const registry = offeredTo(agent, ports.tools(ports.settings(), session.background))
   const [info, stored, shell] = await Promise.all([
     models.describe(model, signal),
     ports.storage.sentItems(session.id),
     ports.shellName(session.workspace),
   ])
   const [sections, bodies] = await Promise.all([
-    systemPrompt({ workspace: session.workspace, tools: registry.tools.map((tool) => tool.name), shell }),
+    systemPrompt({ workspace: session.workspace, tools: registry.tools.map((tool) => tool.name), shell, agent }),
     loadBodies(ports, neededBodies(stored.items, stored.turns)),
   ])
   const tools = registry.tools.map((tool): ToolSpec => ({
@@ -83,6 +88,21 @@ export async function loadModelContext(
     ...stored,
     messages: (items) => limitImages(projectItems(items, stored.turns, bodies)),
   }
+}
+
+/** Throws why a chosen agent cannot be used (T-160). */
+function usable(agent: ChosenAgent | null): Agent | null {
+  if (agent && 'problem' in agent) throw new LatheError(agent.problem.code, agent.problem.message, agent.problem)
+  return agent
+}
+
+/** An agent has the tools its file lists; that there is nothing to report can always be said (T-33). */
+function offeredTo(agent: Agent | null, registry: Registry): Registry {
+  const listed = agent?.tools
+  if (!listed) return registry
+  return createRegistry(
+    registry.tools.filter((tool) => listed.includes(tool.name) || tool.name === nothingToReport.name),
+  )
 }
 
 /** Enough of a file to tell what it is. */
@@ -127,13 +147,24 @@ export async function loadBodies(
 }
 
 /** What fills a session's context now (C-10). */
-export async function reportContext(ports: ModelContextPorts, header: SessionHeader): Promise<ContextReport> {
-  const { tools } = ports.tools(ports.settings(), false)
+export async function reportContext(
+  ports: ModelContextPorts & ChoicePorts,
+  header: SessionHeader,
+): Promise<ContextReport> {
+  const chosen = header.agent ? await chosenAgent(ports, header.agent, header.workspace) : null
+  // One that cannot be used fails the turn, not the look at what fills the context.
+  const agent = chosen && 'problem' in chosen ? null : chosen
+  const { tools } = offeredTo(agent, ports.tools(ports.settings(), false))
   const [{ items, turns }, shell] = await Promise.all([
     ports.storage.contextItems(header.id),
     ports.shellName(header.workspace),
   ])
-  const prompt = await systemPrompt({ workspace: header.workspace, tools: tools.map((tool) => tool.name), shell })
+  const prompt = await systemPrompt({
+    workspace: header.workspace,
+    tools: tools.map((tool) => tool.name),
+    shell,
+    agent,
+  })
   return contextReport({
     model: turns.at(-1)?.model ?? header.model,
     figures: header.context,

@@ -24,7 +24,7 @@ import { SessionClock } from './session-clock.ts'
 import { TurnRequests, type TurnRequestsPorts } from './turn-requests.ts'
 import { writeOf } from './write.ts'
 
-export type SessionsPorts = Pick<TurnRequestsPorts, 'chooseModel' | 'mentions' | 'connected'> & {
+export type SessionsPorts = Pick<TurnRequestsPorts, 'chooseModel' | 'agents' | 'mentions' | 'connected'> & {
   /** Providers that turns which start by themselves do not use now. */
   pauses: Pick<ProviderPauses, 'of' | 'refused' | 'end'>
   storage: Storage
@@ -96,6 +96,7 @@ export class Sessions {
   create(input: {
     workspace: string
     model?: string | undefined
+    agent?: string | null | undefined
     approvalMode?: ApprovalMode | undefined
   }): SessionActor {
     if (this.closing) throw new LatheError('app.closing', 'Lathe is shutting down.')
@@ -107,6 +108,7 @@ export class Sessions {
       workspace: input.workspace,
       model,
       effort: null,
+      agent: input.agent ?? null,
       approvalMode,
       now: this.ports.now(),
     }

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../preload/contract/ids.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
@@ -86,6 +88,7 @@ describe('commands that answer', () => {
     expect(await run('model', 'large')).toContain('There is no model')
     expect(await run('effort', 'nope')).toContain('low, high')
     expect(await run('mode', 'nope')).toContain('read-only, ask, edits, all')
+    expect(await run('agent', 'nope')).toBe('There is no agent "nope" here. There are built-in.')
     expect(await run('rename')).toContain('Usage')
     expect(window.view.header).toMatchObject({ model, effort, approvalMode, title })
   })
@@ -96,12 +99,17 @@ describe('commands that answer', () => {
     expect(await run('model', 'scripted')).toContain('lab/scripted')
     await run('effort', 'HIGH')
     await run('mode', 'edits')
+    await mkdir(join(bench.workspace, '.lathe/agents'), { recursive: true })
+    await writeFile(join(bench.workspace, '.lathe/agents/review.md'), '---\ndescription: Looks\n---\nLook.')
+    expect(await run('agent')).toBe('Agent: built-in. There are built-in, review.')
+    expect(await run('agent', 'REVIEW')).toBe('Agent: review, from the next turn on.')
     await run('rename', 'A better name')
     await run('pin')
     const view = await window.until(({ header }) => header.pinnedAt !== null)
     expect(view.header).toMatchObject({
       model: 'lab/scripted',
       effort: 'high',
+      agent: 'review',
       approvalMode: 'edits',
       title: 'A better name',
       titleSource: 'manual',

@@ -1,22 +1,24 @@
 /** Commands that answer without a turn (S-107, S-108), the same for a window and for `lathe run`. */
 import { errorBody } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
+import { builtInAgent } from '../../preload/contract/agents.ts'
 import type { ContextReport } from '../../preload/contract/session-routes.ts'
 import { ApprovalMode, type SessionView, type Usage } from '../../preload/contract/session.ts'
 import type { ProviderState } from '../models/models.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { AgentFiles } from '../agent/agent-files.ts'
 import { addUsage } from '../agent/usage.ts'
 import type { Forks } from './forks.ts'
 import { saidBy } from './export.ts'
 import type { Sessions } from './sessions.ts'
+import { agentNames, agentSettings, type ChoicePorts } from './turn-choice.ts'
 
-export type SidePorts = {
+export type SidePorts = ChoicePorts & {
+  agents: Pick<AgentFiles, 'read' | 'list'>
   sessions: Pick<Sessions, 'actor' | 'open' | 'command' | 'delete'>
   forks: Pick<Forks, 'fork'>
   storage: Pick<Storage, 'items' | 'item' | 'contextItems'>
   providers(): Promise<readonly ProviderState[]>
-  /** The canonical model, the default for null. Throws with the names there are. */
-  chooseModel(name: string | null): string
   context(sessionId: string): Promise<ContextReport>
   version: string
   /** Milliseconds since the host began. */
@@ -72,6 +74,8 @@ export class SideCommands {
         return this.model(view, argument)
       case 'effort':
         return this.effort(view, argument)
+      case 'agent':
+        return this.agent(view, argument)
       case 'mode': {
         const mode = ApprovalMode.safeParse(argument.toLowerCase())
         const modes = ApprovalMode.options.join(', ')
@@ -118,6 +122,7 @@ export class SideCommands {
       ['Session', header.id],
       ['Folder', header.workspace],
       ['Model', model + (header.effort === null ? '' : `, effort ${header.effort}`)],
+      ['Agent', header.agent ?? builtInAgent],
       ['Approval mode', header.approvalMode],
       ['State', header.currentTurnId === null ? 'idle' : 'a turn is running'],
       ['Last turn', turns.at(-1)?.outcome ?? 'none'],
@@ -195,6 +200,17 @@ export class SideCommands {
     if (effort === undefined) return `There is no effort "${argument}". There are ${names}.`
     await this.ports.sessions.command(header.id, { type: 'settings', effort })
     return `Effort: ${effort}, from the next turn on.`
+  }
+
+  private async agent({ header }: SessionView, argument: string): Promise<string> {
+    const { id, workspace } = header
+    if (argument === '') {
+      const known = await this.ports.agents.list(workspace)
+      return `Agent: ${header.agent ?? builtInAgent}. There are ${agentNames(known)}.`
+    }
+    const settings = await agentSettings(this.ports, argument, workspace)
+    await this.ports.sessions.command(id, { type: 'settings', ...settings })
+    return `Agent: ${settings.agent ?? builtInAgent}, from the next turn on.`
   }
 
   private chosen(): string | null {

@@ -6,9 +6,9 @@ import { defaultSettings } from '../../preload/contract/settings.ts'
 import { Decision } from '../turns/decision.ts'
 import { clearNotice, expireNotices, setNotice } from '../turns/notices.ts'
 import { newSession } from '../turns/state.ts'
-import { modelOfTurn } from './chosen-model.ts'
 import { SessionClock } from './session-clock.ts'
 import { refusal, says, testScene } from './test-scene.ts'
+import { modelOfTurn } from './turn-choice.ts'
 
 const scene = testScene()
 

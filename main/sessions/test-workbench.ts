@@ -9,6 +9,7 @@ import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
+import { AgentFiles } from '../agent/agent-files.ts'
 import { Images } from '../files/images.ts'
 import { Paths } from '../files/paths.ts'
 import { readProvidersConfig } from '../models/config.ts'
@@ -37,6 +38,7 @@ export type TestWorkbench = {
   sessions: Sessions
   compactions: Compactions
   pauses: ProviderPauses
+  agents: AgentFiles
   /** As they are now; a test may change them. */
   settings: Settings
   /** Changes the settings of provider `lab` from now on, as an edit of the configuration does. */
@@ -106,10 +108,16 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     redaction: () => createRedaction({ known: [], loose: false }),
     now: Date.now,
   }
+  const agents = new AgentFiles({
+    home,
+    isTrusted: async () => true,
+    toolNames: () => [...tools.tools, updatePlan, askPerson].map((tool) => tool.name),
+  })
+  const choice = { chooseModel: (name: string | null) => models.choose(name).model, agents }
   const compactions = new Compactions({
     ...context,
+    ...choice,
     models,
-    chooseModel: (name) => models.choose(name).model,
     log: (level, message, fields) => log.push({ level, message, fields }),
   })
   // The workspace of a test lies in its data folder, where nothing may be reached.
@@ -126,7 +134,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     storage,
     settings: () => settings,
     rules: () => [],
-    chooseModel: (name) => models.choose(name).model,
+    ...choice,
     startTurn: (actor) => {
       if (!actor.handle) return
       void runAdmittedTurn(actor, actor.handle, { ...context, models, slots, compactions })
@@ -161,6 +169,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     sessions,
     compactions,
     pauses,
+    agents,
     settings,
     configure: (lab) => (config = configOf(lab)),
     tools,

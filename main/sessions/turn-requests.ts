@@ -12,17 +12,15 @@ import type { Message } from '../turns/inputs.ts'
 import { checkText } from '../turns/requests.ts'
 import type { Attendance } from '../turns/state.ts'
 import type { SessionActor } from './actor.ts'
-import { modelOfTurn } from './chosen-model.ts'
 import { type MentionSources, resolveMentions } from './mentions.ts'
 import { checkAttachments, checkPlace, fingerprintOf } from './message-checks.ts'
 import type { ProviderPauses } from './provider-pauses.ts'
+import { choiceOfTurn, type ChoicePorts } from './turn-choice.ts'
 
-export type TurnRequestsPorts = {
+export type TurnRequestsPorts = ChoicePorts & {
   storage: Pick<Storage, 'blobs' | 'dataFolder' | 'item' | 'items' | 'request' | 'turn'>
   actor(id: string): Promise<SessionActor>
   open(id: string): Promise<SessionView>
-  /** The canonical model for a turn. Throws `model.none`, `model.unknown`, `config.invalid`. */
-  chooseModel(name: string | null): string
   /** Where files and terminals that are mentioned are looked up. */
   mentions: Pick<MentionSources, 'path' | 'terminal'>
   /** Providers that turns which start by themselves do not use now (A-110). */
@@ -38,6 +36,8 @@ export type Submission = {
   mentions?: Mention[] | undefined
   whenBusy?: 'refuse' | 'queue' | 'steer' | undefined
   model?: string | undefined
+  /** For this message alone; null: the built-in one. */
+  agent?: string | null | undefined
   attendance: Attendance
 }
 
@@ -51,12 +51,13 @@ export class TurnRequests {
 
   /** A person's message. */
   submit(id: string, submission: Submission): Promise<SubmitReply> {
-    const { requestId, text, attachments, mentions, model, whenBusy = 'refuse' } = submission
+    const { requestId, text, attachments, mentions, model, agent, whenBusy = 'refuse' } = submission
     const asked = {
       action: 'submit',
       text,
       attachments: attachments.map((one) => one.hash),
       model: model ?? null,
+      ...(agent === undefined ? {} : { agent }),
       ...(mentions?.length ? { mentions } : {}),
     }
     return this.once(id, requestId, asked, async (actor, fingerprint) =>
@@ -76,7 +77,7 @@ export class TurnRequests {
       if (delivered) return delivered
       actor.checkMutable()
       await this.checkPlace(actor)
-      const chosen = this.modelFor(actor)
+      const chosen = await this.choiceFor(actor)
       const { provider } = splitName(chosen.model)
       if (this.ports.pauses.of(provider))
         throw new LatheError('automatic.held', `Automatic work that uses ${provider} is paused.`, {
@@ -117,7 +118,7 @@ export class TurnRequests {
         attachments,
         // As they were: the same is asked again.
         mentions,
-        ...this.modelFor(actor, model),
+        ...(await this.choiceFor(actor, { model })),
         source: 'person',
         attendance,
         retryOf: turnId,
@@ -131,7 +132,7 @@ export class TurnRequests {
     return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
       await this.turnRow(actor, turnId)
       await this.checkPlace(actor)
-      const message = this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
+      const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
       return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
     })
   }
@@ -140,7 +141,7 @@ export class TurnRequests {
     return this.once(id, requestId, { action: 'continueRecovery', recoveryId }, async (actor, fingerprint) => {
       await this.checkPlace(actor)
       const continues = actor.peek().view.header.recovery?.turnId ?? ''
-      const message = this.continuation(actor, { requestId, fingerprint, attendance, continues })
+      const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues })
       return actor.command({ type: 'recovery.continue', recoveryId, message })
     })
   }
@@ -167,7 +168,7 @@ export class TurnRequests {
         text,
         attachments,
         mentions,
-        ...this.modelFor(actor, followUp.model),
+        ...(await this.choiceFor(actor, followUp)),
         source: 'follow_up',
         attendance,
       }
@@ -182,7 +183,7 @@ export class TurnRequests {
     await checkAttachments(attachments, this.ports.storage.blobs)
     const mentions = await this.resolveMentions(actor, submission.mentions)
     await this.checkPlace(actor)
-    const chosen = this.modelFor(actor, submission.model)
+    const chosen = await this.choiceFor(actor, submission)
     const names = distinctNames(attachments.map(({ name }) => name))
     return {
       requestId,
@@ -191,7 +192,7 @@ export class TurnRequests {
       attachments: attachments.map((attachment, at) => ({ ...attachment, name: names[at]! })),
       mentions,
       ...chosen,
-      ...(submission.model === undefined ? {} : { asked: chosen.model }),
+      ...askedFor(submission, chosen.model),
       source: 'person',
       attendance,
     }
@@ -247,17 +248,17 @@ export class TurnRequests {
     })
   }
 
-  private continuation(
+  private async continuation(
     actor: SessionActor,
     asked: Pick<Message, 'requestId' | 'fingerprint' | 'attendance'> & { continues: string },
-  ): Message {
+  ): Promise<Message> {
     return {
       ...asked,
       text: 'Continue',
       prompt:
         'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
       attachments: [],
-      ...this.modelFor(actor),
+      ...(await this.choiceFor(actor)),
       source: 'person',
     }
   }
@@ -266,8 +267,8 @@ export class TurnRequests {
     return checkPlace(actor.peek().view.header.workspace, this.ports.storage.dataFolder)
   }
 
-  private modelFor(actor: SessionActor, asked?: string): { model: string; replaced?: string } {
-    return modelOfTurn(this.ports.chooseModel, asked, actor.peek().view.header.model)
+  private choiceFor(actor: SessionActor, asked: Parameters<typeof choiceOfTurn>[1] = {}) {
+    return choiceOfTurn(this.ports, asked, actor.peek().view.header)
   }
 
   private async userItem(actor: SessionActor, turnId: string) {
@@ -284,4 +285,10 @@ export class TurnRequests {
     if (!row) throw new LatheError('request.invalid', 'That turn is not one of this session.')
     return row
   }
+}
+
+/** What a message that has to wait names of its turn; all else is the session's when it starts (T-18). */
+function askedFor({ model, agent }: Omit<Submission, 'whenBusy'>, canonical: string): Pick<Message, 'asked'> {
+  const asked = { ...(model === undefined ? {} : { model: canonical }), ...(agent === undefined ? {} : { agent }) }
+  return Object.keys(asked).length > 0 ? { asked } : {}
 }

@@ -2,6 +2,7 @@
 import { errorBody, LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { ContextFigures, SessionView } from '../../preload/contract/session.ts'
+import type { ChosenAgent } from '../agent/agent-files.ts'
 import { budgetOf, inputMin } from '../agent/budget.ts'
 import { Conversation, type Earlier } from '../agent/conversation.ts'
 import { filesOf } from '../agent/context.ts'
@@ -30,7 +31,8 @@ export type RunnerPorts = ModelContextPorts & {
 export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, ports: RunnerPorts): Promise<void> {
   const port = portOf(actor, handle, ports.now)
   // As it was admitted: what is chosen while it waits for its place is for the next turn (T-18).
-  const { view } = actor.peek()
+  const { view, turn } = actor.peek()
+  const agent = turn?.agent ?? null
   try {
     await port.report({ type: 'preparing' })
     // Turns that nobody waits for were counted before they were admitted (A-94); neither kind waits for the other (T-21).
@@ -41,7 +43,7 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
       // A call that is deaf to its signal keeps no other turn waiting: the place is free once this one has settled.
       void handle.ended.then(release)
     }
-    await prepareAndRun(actor, view, port, ports)
+    await prepareAndRun(actor, { view, agent }, port, ports)
   } catch (error) {
     // What is thrown after the abort is no failure of the turn (T-109).
     if (!port.signal.aborted) await port.report({ type: 'failed', error: errorBody(error) })
@@ -51,7 +53,7 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
 
 async function prepareAndRun(
   actor: SessionActor,
-  view: SessionView,
+  { view, agent }: { view: SessionView; agent: ChosenAgent | null },
   port: TurnPort,
   ports: RunnerPorts,
 ): Promise<void> {
@@ -61,7 +63,7 @@ async function prepareAndRun(
   if (!row) throw new Error(`Turn ${port.turnId} has no row.`)
   const models = ports.models.forTurn()
   const background = row.origin === 'background'
-  const session = { id: actor.id, workspace: header.workspace, background }
+  const session = { id: actor.id, workspace: header.workspace, background, agent }
   const load = () => orStop(loadModelContext(ports, session, row.model, models, port.signal), port.signal)
   let context = await load()
   checkSize(context)
@@ -109,7 +111,7 @@ async function prepareAndRun(
     redaction: ports.redaction(),
     models,
     model,
-    effort: header.effort ?? settings.effort,
+    effort: header.effort ?? (agent && 'effort' in agent ? agent.effort : null) ?? settings.effort,
     maxSteps: settings[background ? 'turns.maxStepsBackground' : 'turns.maxSteps'],
     loadBodies: (attachments) => loadBodies(ports, { results: [], attachments: filesOf(attachments) }),
   })

@@ -50,6 +50,8 @@ export type ToolsDeps = {
 }
 
 export type Tools = {
+  /** Of every tool, whatever the settings offer. */
+  names: readonly string[]
   /** The tools of one turn; `background` where nobody waits for it. */
   registry(settings: Settings, background?: boolean): Registry
   /** Ends the command of one call; false where it is not running (X-309). */
@@ -79,6 +81,7 @@ export function createTools(deps: ToolsDeps): Tools {
     createListExecSessionsTool(exec),
   ]
   return {
+    names: [...always, ...running].map((tool) => tool.name),
     registry: (settings, background = false) =>
       createRegistry([
         ...always,

@@ -43,7 +43,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
       text: message.text,
       attachments: message.attachments,
       mentions: message.mentions,
-      ...(message.asked === undefined ? {} : { model: message.asked }),
+      ...message.asked,
       ignoresPause: true,
     })
     stop(decision, { turnId: current.id, reason: 'yielded' })
@@ -54,7 +54,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
       text: message.text,
       attachments: message.attachments,
       mentions: message.mentions,
-      ...(message.asked === undefined ? {} : { model: message.asked }),
+      ...message.asked,
     })
     return bind(decision, message, { accepted: 'queued', followUpId: followUp.id })
   }
@@ -77,7 +77,12 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
   const person = isPersonal(message.source)
   decision.change({
     stored: true,
-    turn: newTurn(turnId, decision.now, { attendance: message.attendance, background, usageBefore: header.usage }),
+    turn: newTurn(turnId, decision.now, {
+      attendance: message.attendance,
+      background,
+      agent: message.agent ?? null,
+      usageBefore: header.usage,
+    }),
   })
   decision.emit({
     type: 'turn.started',
@@ -88,6 +93,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     requestId: message.requestId,
     userItemId,
     model: message.model,
+    ...(message.agent ? { agent: message.agent.name } : {}),
     ...(followUp ? { followUpId: followUp.id } : {}),
     ...(message.retryOf ? { retryOf: message.retryOf } : {}),
     ...(message.continues ? { continues: message.continues } : {}),

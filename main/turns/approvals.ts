@@ -10,13 +10,13 @@ import type { Command } from './inputs.ts'
 import { toolStarts } from './tool-items.ts'
 import { answerLimitMs, personAnswered, personWaits } from './waiting.ts'
 import { failTurn } from './failing.ts'
-import type { PendingCall } from './state.ts'
+import { modeOf, type PendingCall } from './state.ts'
 
-/** The verdict under the session's mode and rules as they are now, never a copy (Z-93). */
+/** The verdict under the mode and rules as they are now, never a copy (Z-93). */
 function judgeNow(decision: Decision, call: PendingCall): Verdict {
   return judge(call.plan.effects, {
     tool: call.tool,
-    mode: decision.header.approvalMode,
+    mode: modeOf(decision.state),
     rules: [...decision.state.hidden.grants, ...decision.rules, ...decision.environment.rules],
     workspace: decision.header.workspace,
   })

@@ -4,7 +4,9 @@ import type { ItemOf } from '../../preload/contract/items.ts'
 import { errorDetailCharsMax, errorMessageCharsMax } from '../../preload/contract/limits.ts'
 
 type Action = ItemOf<'error'>['actions'][number]
-type Card = Pick<ItemOf<'error'>, 'code' | 'title' | 'message' | 'hint' | 'actions' | 'retryAt'> & { details?: string }
+type Card = Pick<ItemOf<'error'>, 'code' | 'title' | 'message' | 'hint' | 'actions' | 'retryAt' | 'agent'> & {
+  details?: string
+}
 
 const cards: Partial<Record<ErrorCode, { title: string; hint: string; actions: Action[] }>> = {
   'context.exhausted': {
@@ -111,7 +113,8 @@ const cards: Partial<Record<ErrorCode, { title: string; hint: string; actions: A
 }
 
 export function failureCard(error: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined }): Card {
-  const card = cards[error.code] ?? cards['app.internal']!
+  const agent = typeof error.data?.['agent'] === 'string' ? error.data['agent'] : null
+  const card = agent === null ? (cards[error.code] ?? cards['app.internal']!) : agentCard(error)
   const details = error.detail ? clip(error.detail, errorDetailCharsMax) : ''
   return {
     code: error.code,
@@ -120,7 +123,17 @@ export function failureCard(error: ErrorBody & { detail?: string | undefined; re
     hint: error.hint ?? card.hint,
     actions: card.actions,
     retryAt: error.retryAt ?? null,
+    ...(agent === null ? {} : { agent }),
     ...(details ? { details } : {}),
+  }
+}
+
+/** Of a chosen agent that cannot be used (T-160): its file is mended, or another one chosen. */
+function agentCard({ reason }: ErrorBody) {
+  return {
+    title: 'The chosen agent cannot be used',
+    hint: 'Open its file and mend it, or choose another one.',
+    actions: [...(reason === 'agent_missing' ? [] : ['open_agent']), 'choose_agent', 'retry'] as Action[],
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   ToolView,
 } from '../../preload/contract/items.ts'
 import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
+import type { ChosenAgent } from '../agent/agent-files.ts'
 import type { Report } from '../agent/reports.ts'
 import type { CompactionCommand } from './compaction.ts'
 import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'
@@ -25,8 +26,10 @@ export type Message = {
   attachments: Attachment[]
   mentions?: ResolvedMention[] | undefined
   model: string
-  /** The model the person named for this message; one that waits in the queue is else answered by the session's (T-18). */
-  asked?: string
+  /** Absent: the built-in one. */
+  agent?: ChosenAgent
+  /** What the person named for this message; where it waits in the queue, all else is the session's then (T-18). */
+  asked?: { model?: string; agent?: string | null }
   /** The session's choice that is no longer configured, in whose place `model` answers (M-25). */
   replaced?: string
   source: TurnSource
@@ -137,6 +140,7 @@ export type Command =
       type: 'settings'
       model?: string | null
       effort?: string | null
+      agent?: string | null
       approvalMode?: ApprovalMode
       forApproval?: string
     }

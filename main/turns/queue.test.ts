@@ -13,7 +13,7 @@ function queued(...texts: string[]): Driver {
 
 test('T-127 a follow-up has its text, model, time and revision; new ones go last, and the 51st is refused', () => {
   const driver = queued()
-  driver.submit('first', { whenBusy: 'queue', asked: 'lab/other' })
+  driver.submit('first', { whenBusy: 'queue', asked: { model: 'lab/other' } })
   driver.command({ type: 'followUp.add', text: 'second', attachments: [] })
   expect(queue(driver)).toEqual([
     {

@@ -29,6 +29,7 @@ export function addFollowUp(
     attachments: Attachment[]
     mentions?: Mention[] | undefined
     model?: string
+    agent?: string | null
     ignoresPause?: boolean
   },
 ): FollowUp {
@@ -41,6 +42,7 @@ export function addFollowUp(
     attachments: message.attachments,
     mentions: askedMentions(message.mentions),
     ...(message.model === undefined ? {} : { model: message.model }),
+    ...(message.agent === undefined ? {} : { agent: message.agent }),
     createdAt: decision.now,
     revision: 1,
     ...(message.ignoresPause ? { ignoresPause: true } : {}),

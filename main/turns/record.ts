@@ -89,7 +89,7 @@ export function markRead(decision: Decision, command: Of<'markRead'>): { ok: tru
   return { ok: true }
 }
 
-/** Model and effort count from the next turn (S-8); the mode at once, also for open cards (S-9, Z-94). */
+/** Model, effort and agent count from the next turn (S-8); the mode at once, also for open cards (S-9, Z-94). */
 export function changeSettings(decision: Decision, command: Of<'settings'>): SessionHeader {
   checkMutable(decision.state)
   if (command.forApproval !== undefined && !decision.state.turn?.approvals.has(command.forApproval)) {
@@ -99,6 +99,7 @@ export function changeSettings(decision: Decision, command: Of<'settings'>): Ses
   decision.changeHeader({
     ...(command.model === undefined ? {} : { model: command.model }),
     ...(command.effort === undefined ? {} : { effort: command.effort }),
+    ...(command.agent === undefined ? {} : { agent: command.agent }),
     ...(command.approvalMode === undefined ? {} : { approvalMode: command.approvalMode }),
   })
   if (narrowedOrWidened) rejudge(decision)

@@ -30,6 +30,7 @@ export function recover(
   const attendance = {
     attendance: 'attended',
     background: row.origin === 'background',
+    agent: null,
     usageBefore: decision.header.usage,
   } as const
   decision.change({ turn: { ...newTurn(row.id, row.startedAt, attendance), openItemId: streaming?.id ?? null } })

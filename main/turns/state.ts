@@ -5,8 +5,16 @@
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { Rule } from '../../preload/contract/items.ts'
 import { blankHeader } from '../../preload/contract/fold.ts'
-import type { CallInWriting, ApprovalMode, SessionView, TurnStatus, Usage } from '../../preload/contract/session.ts'
+import {
+  narrowerMode,
+  type ApprovalMode,
+  type CallInWriting,
+  type SessionView,
+  type TurnStatus,
+  type Usage,
+} from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
+import type { ChosenAgent } from '../agent/agent-files.ts'
 import type { Release } from '../agent/reports.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { CallPlan } from '../tools/tool.ts'
@@ -29,6 +37,8 @@ export type LiveTurn = {
   startedAt: number
   attendance: Attendance
   background: boolean
+  /** As it was read when the turn was admitted; null: the built-in one. */
+  agent: ChosenAgent | null
   stop: { reason: StopReason; at: number } | null
   /** Why the turn fails once its worker has unwound. */
   failure: ErrorBody | null
@@ -121,10 +131,17 @@ export type Effect =
   | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }
 
+/** The session's mode, or what the agent of its turn narrows it to. */
+export function modeOf({ view, turn }: SessionState): ApprovalMode {
+  const { approvalMode } = view.header
+  const widest = turn?.agent && 'mode' in turn.agent ? turn.agent.mode : null
+  return widest === null ? approvalMode : narrowerMode(approvalMode, widest)
+}
+
 export function newTurn(
   id: string,
   now: number,
-  more: { attendance: Attendance; background: boolean; usageBefore: Usage },
+  more: Pick<LiveTurn, 'attendance' | 'background' | 'agent' | 'usageBefore'>,
 ): LiveTurn {
   return {
     id,
@@ -132,6 +149,7 @@ export function newTurn(
     startedAt: now,
     attendance: more.attendance,
     background: more.background,
+    agent: more.agent,
     stop: null,
     failure: null,
     stepId: null,
@@ -163,6 +181,7 @@ export function newSession(input: {
   workspace: string
   model: string | null
   effort: string | null
+  agent?: string | null | undefined
   approvalMode: ApprovalMode
   now: number
 }): SessionState {
@@ -177,6 +196,7 @@ export function newSession(input: {
         workspace: input.workspace,
         model: input.model,
         effort: input.effort,
+        agent: input.agent ?? null,
         approvalMode: input.approvalMode,
       },
       items: [],

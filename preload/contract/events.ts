@@ -7,6 +7,7 @@ import { ErrorBody } from './errors.ts'
 import { Id } from './ids.ts'
 import { ApprovalItem, Automation, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
 import {
+  AgentName,
   ChangedFile,
   ContextFigures,
   Ending,
@@ -41,6 +42,7 @@ const TurnStarted = z.object({
   requestId: z.string(),
   userItemId: Id,
   model: z.string(),
+  agent: AgentName.optional(),
   followUpId: Id.optional(),
   retryOf: Id.optional(),
   continues: Id.optional(),

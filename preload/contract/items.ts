@@ -233,8 +233,21 @@ const ErrorItem = z.object({
   message: z.string().max(2_000),
   hint: z.string(),
   actions: z.array(
-    z.enum(['retry', 'continue', 'settings', 'choose_model', 'new_session', 'report', 'open_config', 'wait']),
+    z.enum([
+      'retry',
+      'continue',
+      'settings',
+      'choose_model',
+      'choose_agent',
+      'new_session',
+      'report',
+      'open_config',
+      'open_agent',
+      'wait',
+    ]),
   ),
+  /** The agent whose file `open_agent` opens. */
+  agent: z.string().optional(),
   details: z.string().max(1_200).optional(),
   retryAt: Time.nullable(),
 })

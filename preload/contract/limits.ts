@@ -111,6 +111,11 @@ export const promptsOfWorkspaceMax = 200
 export const hostWaitMs = 20_000
 export const hostPollMs = 100
 
+/** Of an agent's file, of its description, and files that a folder of agents may hold. */
+export const agentFileBytesMax = 32 * 1024
+export const agentDescriptionCharsMax = 200
+export const agentsMax = 100
+
 /** Characters of an export in one answer (S-91). */
 export const exportPartChars = 512 * 1024
 export const importBytesMax = 512 * 1024 * 1024

@@ -1,7 +1,8 @@
-/** Providers and what they serve. */
+/** Who answers: agents, providers and what they serve. */
 import { z } from 'zod'
+import { AgentEntry } from './agents.ts'
 import { Time } from './items.ts'
-import { act, done, route } from './route.ts'
+import { act, done, Path, route } from './route.ts'
 
 export const ModelEntry = z.object({
   name: z.string(),
@@ -32,6 +33,10 @@ export const ProviderEntry = z.object({
 export type ProviderEntry = z.infer<typeof ProviderEntry>
 
 export const modelRoutes = {
+  agents: {
+    /** Those that can be chosen in a folder, by name, the workspace's own before the person's; broken ones with their problem. */
+    list: route.input(z.object({ workspace: Path.nullable() })).output(z.array(AgentEntry)),
+  },
   models: {
     list: route.input(z.object({ refresh: z.boolean().optional() })).output(z.array(ProviderEntry)),
     /** Local servers that answer (M-15): offered, never added silently. */

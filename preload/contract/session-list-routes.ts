@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Id } from './ids.ts'
 import { listPageMax, queryCharsMax, titleCharsMax } from './limits.ts'
 import { act, done, inSession, Path, route } from './route.ts'
-import { ApprovalMode, Entry, SessionHeader } from './session.ts'
+import { AgentName, ApprovalMode, Entry, SessionHeader } from './session.ts'
 
 /** A stretch of an exported file; the file is `name`. */
 export const ExportPart = z.object({ name: z.string(), mediaType: z.string(), text: z.string(), last: z.boolean() })
@@ -40,6 +40,7 @@ export const sessionListRoutes = {
           ...act,
           workspace: Path,
           model: z.string().max(300).optional(),
+          agent: AgentName.optional(),
           approvalMode: ApprovalMode.optional(),
         }),
       )

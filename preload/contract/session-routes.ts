@@ -7,7 +7,7 @@ import { Id } from './ids.ts'
 import { Attachment, Item, Mentions } from './items.ts'
 import { compactionFocusCharsMax, queryCharsMax, sliceItemsMax } from './limits.ts'
 import { act, done, inSession, message, route, stream } from './route.ts'
-import { ApprovalMode, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
+import { AgentName, ApprovalMode, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
 
 export const SubmitReply = z.discriminatedUnion('accepted', [
   z.object({ accepted: z.literal('started'), turnId: Id, userItemId: Id }),
@@ -79,6 +79,8 @@ export const sessionRoutes = {
           ...message,
           whenBusy: z.enum(['refuse', 'queue', 'steer']).optional(),
           model: z.string().max(300).optional(),
+          /** For this message alone; null: the built-in one. */
+          agent: AgentName.nullable().optional(),
         }),
       )
       .output(SubmitReply),
@@ -103,6 +105,8 @@ export const sessionRoutes = {
           ...inSession,
           model: z.string().max(300).nullable().optional(),
           effort: z.string().max(40).nullable().optional(),
+          /** From the next turn on; null: the built-in one. What it names of model and effort then goes before the session's. */
+          agent: AgentName.nullable().optional(),
           approvalMode: ApprovalMode.optional(),
           /** The card this switch is meant for (Z-94). */ forApproval: Id.optional(),
         }),

@@ -18,6 +18,15 @@ import {
 export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 
+/** The narrower of two modes. */
+export function narrowerMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {
+  const { options } = ApprovalMode
+  return options.indexOf(one) < options.indexOf(other) ? one : other
+}
+
+/** An agent's name, which is that of its file without `.md`; the built-in one has none. */
+export const AgentName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/)
+
 export const TurnOrigin = z.enum(['foreground', 'background'])
 export const TurnSource = z.enum([
   'person',
@@ -80,6 +89,8 @@ export const FollowUp = z.object({
   /** Looked up when it starts: what they are by then counts. */
   mentions: Mentions.optional(),
   model: z.string().optional(),
+  /** Null: the built-in one, whatever the session's. */
+  agent: AgentName.nullable().optional(),
   createdAt: Time,
   revision: z.number().int().positive(),
   /** A message that made a background turn yield starts whatever the queue's pause (T-31). */
@@ -188,6 +199,8 @@ export const SessionHeader = z.object({
   titleSource: TitleSource,
   model: z.string().nullable(),
   effort: z.string().nullable(),
+  /** Who its turns are done by; nobody named: the built-in agent. */
+  agent: AgentName.nullish(),
   approvalMode: ApprovalMode,
   muted: z.boolean(),
   lastSeq: z.number().int(),
@@ -223,6 +236,8 @@ export const Turn = z.object({
   source: TurnSource,
   automation: Automation.optional(),
   model: z.string(),
+  /** As chosen when it was admitted (T-18); absent: the built-in one. */
+  agent: AgentName.optional(),
   followUpId: Id.optional(),
   retryOf: Id.optional(),
   continues: Id.optional(),

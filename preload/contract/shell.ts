@@ -9,6 +9,7 @@ export const settingsPages = [
   'general',
   'appearance',
   'models',
+  'agents',
   'approvals',
   'terminal',
   'keys',

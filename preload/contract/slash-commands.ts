@@ -17,6 +17,7 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'status', kind: 'side', help: 'Show version, model, usage and what runs' },
   { name: 'model', kind: 'side', argument: '[name]', help: 'Choose the model' },
   { name: 'effort', kind: 'side', argument: '[level]', help: 'Choose how much the model thinks' },
+  { name: 'agent', kind: 'side', argument: '[name]', help: 'Choose the agent' },
   { name: 'mode', kind: 'side', argument: '[mode]', help: 'Choose what needs your approval' },
   { name: 'history', kind: 'side', argument: '[N]', help: 'Show the last exchanges as text' },
   { name: 'usage', kind: 'side', help: 'Show tokens and price' },

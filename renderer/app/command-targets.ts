@@ -2,6 +2,7 @@ import type { Comment } from '../../preload/contract/change-routes.ts'
 
 /** Panes that carry out commands while they are on screen: the commands find them here, and are disabled without them. */
 interface CommandTargets {
+  composer: { chooseAgent(): void }
   transcript: { find(): void }
   changes: {
     next(): void

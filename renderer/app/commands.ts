@@ -3,6 +3,7 @@
  * An id is what settings and documentation name; it never changes once shipped.
  */
 import type { ApprovalMode } from '../../preload/contract/session.ts'
+import { chooseAgent } from '../composer/choose-agent.ts'
 import { changeCommands } from '../changes/change-commands.ts'
 import { compactContext } from '../context/compact.ts'
 import { openDemo, openFolder } from '../sessions/session-actions.ts'
@@ -171,6 +172,13 @@ export const commands: readonly Command[] = [
     category: 'Turn',
     keys: 'Mod+Shift+M',
     run: () => showDialog({ kind: 'models' }),
+  },
+  {
+    id: 'agent.choose',
+    title: 'Choose agent',
+    category: 'Turn',
+    when: inSession,
+    run: onSession(chooseAgent),
   },
   ...(Object.keys(approvalModes) as ApprovalMode[]).map((mode): Command => ({
     id: `mode.${mode}`,

@@ -1,8 +1,8 @@
 /** The message: never blocked, never lost, always saying what Enter will do (S-101 to S-105). */
 import { CornerDownRight, Paperclip, Terminal } from 'lucide-react'
-import { useId, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { useStore } from 'zustand'
-import { commandTarget } from '../app/command-targets.ts'
+import { commandTarget, provideTarget } from '../app/command-targets.ts'
 import { isMac } from '../app/keys.ts'
 import { useSessionHandle, useView } from '../state/session-store.ts'
 import { showInspector } from '../state/window-store.ts'
@@ -32,12 +32,13 @@ import {
   takeFiles,
 } from './message-actions.ts'
 import { PauseQueue } from './pending-list.tsx'
+import { AgentPicker } from './agent-picker.tsx'
 import { EffortPicker, ModePicker, ModelPicker, WorkspaceName } from './pickers.tsx'
 import { ContextRing } from '../context/context-ring.tsx'
 import { SendButtons } from './send-buttons.tsx'
 import { turnKind } from './turn-kind.ts'
 
-type Picker = 'model' | 'effort' | 'mode'
+type Picker = 'model' | 'effort' | 'agent' | 'mode'
 
 export function MessageBox({ sessionId }: { sessionId: string }) {
   useSessionHandle(sessionId)
@@ -71,6 +72,7 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
   const menuOpen = menu !== null && menu.entries.length > 0 && menuClosed !== menu.word
   const chosen = Math.min(menuAt.word === menu?.word ? menuAt.at : 0, (menu?.entries.length ?? 1) - 1)
 
+  useEffect(() => provideTarget('composer', { chooseAgent: () => setPicker('agent') }), [])
   useLayoutEffect(() => {
     if (placed === 0) return
     const element = field.current!
@@ -318,6 +320,11 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
             sessionId={sessionId}
             open={picker === 'effort'}
             onOpenChange={(open) => setPicker(open ? 'effort' : null)}
+          />
+          <AgentPicker
+            sessionId={sessionId}
+            open={picker === 'agent'}
+            onOpenChange={(open) => setPicker(open ? 'agent' : null)}
           />
           <ModePicker
             sessionId={sessionId}

@@ -2,11 +2,12 @@
 import { Check, ChevronDown, Folder, Gauge, Search, ShieldCheck, Sparkles } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
-import type { ApprovalMode } from '../../preload/contract/session.ts'
+import { narrowerMode, type ApprovalMode } from '../../preload/contract/session.ts'
 import { approvalModes } from '../app/approval-modes.ts'
 import { attempt } from '../app/attempt.ts'
 import { fuzzyMatch } from '../app/fuzzy.ts'
 import { modelLabel, modelName, findModel } from '../models/model-label.ts'
+import { useChosenAgent } from '../state/agent-store.ts'
 import { useSessionController, useView } from '../state/session-store.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { showDialog, showInspector } from '../state/window-store.ts'
@@ -18,16 +19,17 @@ import { DropdownMenu, MenuLabel, MenuRadio } from '../ui/menu.tsx'
 import { Popover } from '../ui/popover.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 
-const slot = 'h-24! px-6! font-normal! text-12 text-muted'
-const icon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
+export const pickerSlot = 'h-24! px-6! font-normal! text-12 text-muted'
+export const pickerIcon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
 
-type PickerProps = { sessionId: string; open: boolean; onOpenChange: (open: boolean) => void }
+export type PickerProps = { sessionId: string; open: boolean; onOpenChange: (open: boolean) => void }
 
 export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
   const providers = useWorkbench((state) => state.providers)
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useWorkbench(({ settings }) => settings.model)
-  const model = chosen ?? fallback
+  const agent = useChosenAgent(sessionId)
+  const model = chosen ?? agent?.model ?? fallback
   const label = model !== null ? modelLabel(providers, model) : 'No model'
   return (
     <Popover
@@ -39,12 +41,12 @@ export function ModelPicker({ sessionId, open, onOpenChange }: PickerProps) {
       trigger={
         <Button
           variant="ghost"
-          className={classNames(slot, label === 'No model' && 'text-needs')}
+          className={classNames(pickerSlot, label === 'No model' && 'text-needs')}
           aria-label={`Model: ${label}`}
         >
-          <Sparkles {...icon} />
+          <Sparkles {...pickerIcon} />
           <span className="max-w-200 truncate">{label}</span>
-          <ChevronDown {...icon} size={12} className="text-faint" />
+          <ChevronDown {...pickerIcon} size={12} className="text-faint" />
         </Button>
       }
     >
@@ -114,7 +116,7 @@ function ModelList({
   return (
     <div className="flex max-h-360 flex-col">
       <div className="flex h-36 shrink-0 items-center gap-8 border-b border-line px-12">
-        <Search {...icon} className="text-faint" />
+        <Search {...pickerIcon} className="text-faint" />
         <input
           role="combobox"
           aria-label="Search models"
@@ -193,8 +195,9 @@ function ModelList({
 /** Shown where the model offers a choice. */
 export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
   const controller = useSessionController(sessionId)
-  const effort = useView(sessionId, ({ header }) => header.effort, null)
-  const model = useView(sessionId, ({ header }) => header.model, null)
+  const agent = useChosenAgent(sessionId)
+  const effort = useView(sessionId, ({ header }) => header.effort, null) ?? agent?.effort ?? null
+  const model = useView(sessionId, ({ header }) => header.model, null) ?? agent?.model ?? null
   const efforts = useWorkbench(
     ({ providers, settings }) => findModel(providers, model ?? settings.model ?? '')?.model.efforts ?? null,
   )
@@ -206,10 +209,10 @@ export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
       open={open}
       onOpenChange={onOpenChange}
       trigger={
-        <Button variant="ghost" className={slot} aria-label={`Effort: ${effort ?? standard}`}>
-          <Gauge {...icon} />
+        <Button variant="ghost" className={pickerSlot} aria-label={`Effort: ${effort ?? standard}`}>
+          <Gauge {...pickerIcon} />
           {effort ?? standard}
-          <ChevronDown {...icon} size={12} className="text-faint" />
+          <ChevronDown {...pickerIcon} size={12} className="text-faint" />
         </Button>
       }
     >
@@ -230,6 +233,8 @@ export function EffortPicker({ sessionId, open, onOpenChange }: PickerProps) {
 export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
   const controller = useSessionController(sessionId)
   const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
+  const agent = useChosenAgent(sessionId)
+  const inForce = agent?.mode ? narrowerMode(mode, agent.mode) : mode
   return (
     <DropdownMenu
       side="top"
@@ -238,15 +243,20 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
       trigger={
         <Button
           variant="ghost"
-          className={classNames(slot, mode === 'all' && 'text-needs')}
-          aria-label={`Approval mode: ${approvalModes[mode].label}`}
+          className={classNames(pickerSlot, inForce === 'all' && 'text-needs')}
+          aria-label={`Approval mode: ${approvalModes[inForce].label}`}
         >
-          <ShieldCheck {...icon} />
-          {approvalModes[mode].label}
-          <ChevronDown {...icon} size={12} className="text-faint" />
+          <ShieldCheck {...pickerIcon} />
+          {approvalModes[inForce].label}
+          <ChevronDown {...pickerIcon} size={12} className="text-faint" />
         </Button>
       }
     >
+      {agent && inForce !== mode && (
+        <MenuLabel>
+          The agent {agent.name} works in “{approvalModes[inForce].label}” at most
+        </MenuLabel>
+      )}
       <MenuRadio
         value={mode}
         onChange={(approvalMode) =>
@@ -264,8 +274,13 @@ export function WorkspaceName({ sessionId }: { sessionId: string }) {
   const name = workspace?.name ?? path.split(/[/\\]/).filter(Boolean).at(-1) ?? path
   return (
     <Tooltip label={workspace?.branch ? `${path} (${workspace.branch})` : path} side="top">
-      <Button variant="ghost" className={slot} aria-label={`Workspace: ${path}`} onClick={() => showInspector('files')}>
-        <Folder {...icon} className="shrink-0" />
+      <Button
+        variant="ghost"
+        className={pickerSlot}
+        aria-label={`Workspace: ${path}`}
+        onClick={() => showInspector('files')}
+      >
+        <Folder {...pickerIcon} className="shrink-0" />
         <bdi className="max-w-160 truncate">{name}</bdi>
       </Button>
     </Tooltip>

@@ -10,6 +10,7 @@ import { openTerminal } from '../terminal/terminal-actions.ts'
 import { redoLastTurn, undoLastTurn } from '../transcript/item-actions.ts'
 import { newSessionHere } from '../transcript/new-session.ts'
 import { toast } from '../ui/toast.tsx'
+import { chooseAgent } from './choose-agent.ts'
 
 /** What only the composer itself can do for a command. */
 export type ComposerHands = {
@@ -43,6 +44,10 @@ export async function runSlash(
     case 'effort':
       if (argument === '' && (name !== 'effort' || offersEffort(header.model))) return (hands.openPicker(name), null)
       return await controller.sideCommand(name, argument)
+    case 'agent':
+      if (argument !== '') return await controller.sideCommand(name, argument)
+      await chooseAgent(sessionId)
+      return null
     case 'status':
     case 'history':
     case 'usage':

@@ -59,6 +59,7 @@ export type SessionController = {
   configure(settings: {
     model?: string | null
     effort?: string | null
+    agent?: string | null
     approvalMode?: ApprovalMode
     forApproval?: string
   }): Promise<SessionHeader>

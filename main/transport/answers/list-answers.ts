@@ -1,6 +1,7 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
 import { listPage, listPageMax, searchHits } from '../../../preload/contract/limits.ts'
 import { checkPlace } from '../../sessions/message-checks.ts'
+import { agentSettings } from '../../sessions/turn-choice.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -12,10 +13,11 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
     sessions: {
       list: ({ before, limit, workspace, archived, text }) =>
         storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
-      create: async ({ workspace, model, approvalMode }) => {
+      create: async ({ workspace, model, agent, approvalMode }) => {
         await checkPlace(workspace, storage.dataFolder)
         const chosen = model ?? (await services.defaultModel.demoIn(workspace))
-        return { sessionId: sessions.create({ workspace, model: chosen, approvalMode }).id }
+        const named = agent === undefined ? undefined : (await agentSettings(services, agent, workspace)).agent
+        return { sessionId: sessions.create({ workspace, model: chosen, agent: named, approvalMode }).id }
       },
       rename: ({ sessionId, title, ifRev }) =>
         sessions.command(sessionId, { type: 'rename', title, ...(ifRev === undefined ? {} : { ifRev }) }),

@@ -1,6 +1,7 @@
 /** The services a workbench's answers speak to; built and owned by workbench.ts. */
 import type { WorkbenchEvent } from '../../../preload/contract/events.ts'
 import type { ContextReport } from '../../../preload/contract/session-routes.ts'
+import type { AgentFiles } from '../../agent/agent-files.ts'
 import type { Environment } from '../../exec/environment.ts'
 import type { ExecSessions } from '../../exec/exec-sessions.ts'
 import type { Terminals } from '../../exec/terminals.ts'
@@ -43,6 +44,9 @@ export type Services = {
   workspaces: Workspaces
   models: ModelService
   pauses: ProviderPauses
+  agents: AgentFiles
+  /** The canonical model of this name, or the default. Throws where there is none. */
+  chooseModel(name: string | null): string
   config: Config
   secrets: Secrets
   environment: Environment

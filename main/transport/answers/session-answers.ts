@@ -4,6 +4,7 @@ import type { Mention } from '../../../preload/contract/items.ts'
 import type { Draft } from '../../../preload/contract/session-routes.ts'
 import { sliceItems } from '../../../preload/contract/limits.ts'
 import { fingerprintOf } from '../../sessions/message-checks.ts'
+import { agentSettings } from '../../sessions/turn-choice.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -43,11 +44,13 @@ export function sessionAnswers(
         sessions.turns.retry(sessionId, requestId, turnId, model, client.attendance),
       continue: ({ sessionId, requestId, turnId }, client) =>
         sessions.turns.continue(sessionId, requestId, turnId, client.attendance),
-      settings: async ({ sessionId, model, effort, approvalMode, forApproval }) => {
+      settings: async ({ sessionId, model, effort, agent, approvalMode, forApproval }) => {
         // Resolved first: if that fails nothing is stored and the error lists the valid names (M-24).
         const canonical = model === undefined || model === null ? model : services.models.choose(model).model
+        const { workspace } = (await sessions.actor(sessionId)).peek().view.header
         return sessions.command(sessionId, {
           type: 'settings',
+          ...(agent === undefined ? {} : await agentSettings(services, agent, workspace)),
           ...(canonical === undefined ? {} : { model: canonical }),
           ...(effort === undefined ? {} : { effort }),
           ...(approvalMode === undefined ? {} : { approvalMode }),

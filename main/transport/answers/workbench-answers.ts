@@ -15,7 +15,7 @@ const never = () => new AbortController().signal
 
 export function workbenchAnswers(
   services: Services,
-): Pick<Handlers, 'host' | 'storage' | 'settings' | 'workspaces' | 'attachments' | 'models' | 'terminals'> {
+): Pick<Handlers, 'host' | 'storage' | 'settings' | 'workspaces' | 'attachments' | 'agents' | 'models' | 'terminals'> {
   const { storage, settings, workspaces, models, terminals, exec, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
@@ -71,6 +71,7 @@ export function workbenchAnswers(
         return { data: Buffer.from(await storage.blobs.get(hash)).toString('base64'), mediaType: owned.mediaType }
       },
     },
+    agents: { list: ({ workspace }) => services.agents.list(workspace) },
     models: {
       list: async ({ refresh }, client) =>
         (refresh ? await models.refresh(client.signal ?? never()) : await models.list()).map((provider) =>

@@ -1,5 +1,16 @@
 /** Dialog "Settings": pages on the left, each control acting at once. */
-import { Database, Info, Keyboard, Palette, Settings2, ShieldCheck, Sparkles, SquareTerminal, X } from 'lucide-react'
+import {
+  Bot,
+  Database,
+  Info,
+  Keyboard,
+  Palette,
+  Settings2,
+  ShieldCheck,
+  Sparkles,
+  SquareTerminal,
+  X,
+} from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { ConnectModel } from '../../models/connect-model.tsx'
@@ -9,6 +20,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { ErrorBoundary } from '../../ui/error-boundary.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
 import { AboutPage } from './about-page.tsx'
+import { AgentsPage } from './agents-page.tsx'
 import { AppearancePage } from './appearance-page.tsx'
 import { ApprovalsPage } from './approvals-page.tsx'
 import { GeneralPage } from './general-page.tsx'
@@ -19,6 +31,7 @@ import { TerminalPage } from './terminal-page.tsx'
 const pages: Record<SettingsPage, { label: string; icon: typeof Info; View: () => ReactNode }> = {
   general: { label: 'General', icon: Settings2, View: GeneralPage },
   appearance: { label: 'Appearance', icon: Palette, View: AppearancePage },
+  agents: { label: 'Agents', icon: Bot, View: AgentsPage },
   models: { label: 'Models', icon: Sparkles, View: ConnectModel },
   approvals: { label: 'Approvals', icon: ShieldCheck, View: ApprovalsPage },
   terminal: { label: 'Terminal', icon: SquareTerminal, View: TerminalPage },

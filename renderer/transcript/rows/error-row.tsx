@@ -1,8 +1,10 @@
-import { CircleAlert, CopyIcon, Play, Plus, RotateCw, Settings, SlidersHorizontal } from 'lucide-react'
+import { Bot, CircleAlert, CopyIcon, FileText, Play, Plus, RotateCw, Settings, SlidersHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { attempt } from '../../app/attempt.ts'
+import { chooseAgent } from '../../composer/choose-agent.ts'
+import { loadAgents } from '../../state/agent-store.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
-import { showDialog } from '../../state/window-store.ts'
+import { openFile, showDialog } from '../../state/window-store.ts'
 import { Button } from '../../ui/button.tsx'
 import { useTime } from '../../ui/clock.ts'
 import { durationText } from '../../ui/time-text.ts'
@@ -84,6 +86,14 @@ function Action({ action, row: { item, turnId } }: { action: Action; row: Pick<R
         Choose model
       </Button>
     )
+  if (action === 'choose_agent')
+    return (
+      <Button size="small" onClick={() => void chooseAgent(sessionId)}>
+        <Bot {...icon} />
+        Choose agent
+      </Button>
+    )
+  if (action === 'open_agent' && item.agent) return <OpenAgent sessionId={sessionId} name={item.agent} />
   if (action === 'new_session')
     return (
       <Button size="small" onClick={() => void newSessionHere(sessionId)}>
@@ -108,6 +118,22 @@ function Action({ action, row: { item, turnId } }: { action: Action; row: Pick<R
     )
   if (action === 'wait' && item.retryAt !== null) return <RetryAt at={item.retryAt} />
   return null
+}
+
+/** A file of the folder opens beside; of the person's own the page of agents says where it is. */
+function OpenAgent({ sessionId, name }: { sessionId: string; name: string }) {
+  const folder = useView(sessionId, ({ header }) => header.workspace, '')
+  const open = async () => {
+    const agent = (await loadAgents(folder)).find((one) => one.name === name)
+    if (agent?.place) openFile(folder, agent.place)
+    else showDialog({ kind: 'settings', page: 'agents' })
+  }
+  return (
+    <Button size="small" onClick={() => void open()}>
+      <FileText size={13} strokeWidth={1.75} aria-hidden />
+      Open the file
+    </Button>
+  )
 }
 
 function RetryAt({ at }: { at: number }) {

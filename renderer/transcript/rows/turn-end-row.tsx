@@ -65,6 +65,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
         </Fact>
       )}
       <Fact label={turn.servedBy ? `Served by ${turn.servedBy}` : 'Model'}>{turn.model}</Fact>
+      {turn.agent !== undefined && <Fact label="Agent">{turn.agent}</Fact>}
       {tokens !== null && (
         <Fact
           label={[
