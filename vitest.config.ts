@@ -1,13 +1,35 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+
+/** Storage threads, hosts and the workers of the tests start by the hundred: each finds its code compiled. */
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled')
+
+const never = ['**/node_modules/**', 'out/**']
+/**
+ * The contract and the window keep nothing on disk and start nothing that one file of tests could leave to the next: these
+ * files share their workers. Those left out replace a module for themselves.
+ */
+const sharing = ['preload/**/*.test.ts', 'renderer/**/!(markdown|markdown-blocks|row-registry).test.{ts,tsx}']
 
 export default defineConfig({
   test: {
-    include: ['{main,preload,renderer,scripts,bench,e2e}/**/*.test.{ts,tsx}', '*.test.ts'],
-    exclude: ['**/node_modules/**', 'out/**'],
     // Style sheets reach tests as text only where one asks for them by `?raw`.
     css: { include: /tokens\.css/ },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',
+    // Every core: much of the time a test waits for a disk, a process or a clock.
+    maxWorkers: '100%',
+    projects: [
+      { extends: true, test: { name: 'sharing', include: sharing, exclude: never, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: ['{main,preload,renderer,scripts,bench,e2e}/**/*.test.{ts,tsx}'],
+          exclude: [...never, ...sharing],
+        },
+      },
+    ],
   },
 })

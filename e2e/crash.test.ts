@@ -15,7 +15,7 @@
  * journal. Messages stand there exactly once, decisions as they were made, stopped turns as stopped, every event byte for
  * byte.
  *
- * Six kills by default, `LATHE_CRASHES=200` for the real thing; `LATHE_KILL_SEED` repeats a run's points as far as a clock can.
+ * Four kills by default, `LATHE_CRASHES=200` for the real thing; `LATHE_KILL_SEED` repeats a run's points as far as a clock can.
  */
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -46,7 +46,7 @@ import { HostClient } from './host-client.ts'
 import { Lab, type LatheProcess } from './lab.ts'
 import { randoms } from './randoms.ts'
 
-const kills = Number(process.env['LATHE_CRASHES'] ?? 6)
+const kills = Number(process.env['LATHE_CRASHES'] ?? 4)
 const seed = Number(process.env['LATHE_KILL_SEED'] ?? Date.now() % 100_000)
 /** About how many events the session has when nobody kills it; the kills are spread over them. */
 const eventsExpected = 1_200

@@ -1,5 +1,5 @@
 /**
- * `kill -9` of the host at random moments of a turn with text, plan, reading, editing, a command and several steps. Twelve
+ * `kill -9` of the host at random moments of a turn with text, plan, reading, editing, a command and several steps. Eight
  * kills by default, `LATHE_KILLS=50` for more; `LATHE_KILL_SEED` repeats a run's moments as far as a clock can.
  */
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { Lab, readRun, type LatheProcess } from './lab.ts'
 import { faults, mending, planned, task } from './mending.ts'
 import { randoms } from './randoms.ts'
 
-const kills = Number(process.env['LATHE_KILLS'] ?? 12)
+const kills = Number(process.env['LATHE_KILLS'] ?? 8)
 const seed = Number(process.env['LATHE_KILL_SEED'] ?? Date.now() % 100_000)
 /** A pause between two words: the turn lasts long enough to be hit anywhere. */
 const everyMs = 15

@@ -20,7 +20,12 @@ const tests: { name: string; file: string; env: Record<string, string> }[] = [
     file: 'main/approvals/shell-against-bash.test.ts',
     env: { LATHE_BASH_RUNS: '2000' },
   },
-  { name: 'a host killed at any moment', file: 'e2e/kill.test.ts', env: { LATHE_KILLS: '100' } },
+  {
+    name: 'a session of many turns, its host killed at any moment',
+    file: 'e2e/crash.test.ts',
+    env: { LATHE_CRASHES: '200' },
+  },
+  { name: 'a turn, its host killed at any moment', file: 'e2e/kill.test.ts', env: { LATHE_KILLS: '100' } },
 ]
 
 let passed = true
