@@ -125,6 +125,12 @@ test('S-83 S-80 /undo takes the last turn back with its files and gives its word
   await remove.getByRole('button', { name: 'Delete from here' }).click()
   await expect(window.entry('Answer: It is made.')).toBeHidden()
   expect(await lab.read('made.txt')).toBe('made\n')
+
+  // What changed nothing is taken back at once.
+  await window.message.fill('/undo')
+  await keyboard.press('Enter')
+  await expect(window.entry('Answer: Nothing to do yet.')).toBeHidden()
+  await expect(window.message).toHaveValue('Look around')
 })
 
 test('SA-38 S-148 a focused call keeps its focus over the settle, and only what is finished is announced, once', async ({

@@ -2,6 +2,7 @@
 import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
 import type { Attachment, ResolvedMention, Plan, ToolView } from '../../preload/contract/items.ts'
 import type { CallInWriting, ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
+import type { ModelWait } from '../models/model.ts'
 import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
 
 /** What ended a tool call, as the card shows it. */
@@ -29,18 +30,7 @@ export type Report =
   | { type: 'reading'; percent: number | null }
   /** A call that writes files, while its arguments arrive; null once they are there or gone. */
   | { type: 'writing'; call: CallInWriting | null }
-  | {
-      type: 'wait'
-      wait: {
-        code: string
-        provider: string
-        label: string
-        until: number | null
-        untilKind: 'reset' | 'retry'
-        attempt: number
-        of: number
-      } | null
-    }
+  | { type: 'wait'; wait: ModelWait | null }
   /** `key` also keeps it above the message for a while, where the same key replaces (T-84). */
   | { type: 'notice'; level: 'info' | 'warning'; text: string; key?: string }
   | {

@@ -5,6 +5,7 @@ import { ProtocolFault, type Reply, type ReplyFinish } from './reply.ts'
 import {
   argumentsOf,
   base64,
+  bearer,
   hash,
   imageLeftOut,
   imagePartsOfResults,
@@ -20,7 +21,7 @@ import {
 export const chatWire: Wire = {
   path: '/chat/completions',
   framing: 'events',
-  headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
+  headers: bearer,
   body,
   reader: (_ask, reply) => new ChatReader(reply),
 }

@@ -5,6 +5,7 @@ import { ProtocolFault, type Reply, type ReplyFinish } from './reply.ts'
 import {
   argumentsOf,
   base64,
+  bearer,
   imageLeftOut,
   imagesOfResults,
   toWireFunction,
@@ -18,7 +19,7 @@ import {
 export const ollamaWire: Wire = {
   path: '/api/chat',
   framing: 'lines',
-  headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
+  headers: bearer,
   body,
   reader: (_ask, reply) => new OllamaReader(reply),
 }

@@ -5,6 +5,7 @@ import { ProtocolFault, type Reply, type ReplyFinish } from './reply.ts'
 import {
   argumentsOf,
   base64,
+  bearer,
   carried,
   carrierOf,
   hash,
@@ -23,7 +24,7 @@ import {
 export const responsesWire: Wire = {
   path: '/responses',
   framing: 'events',
-  headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
+  headers: bearer,
   body,
   reader: (ask, reply) => new ResponsesReader(ask, reply),
 }

@@ -53,6 +53,11 @@ export interface WireReader {
   plain(value: Record<string, unknown>): void
 }
 
+/** The header most servers read a key from. */
+export function bearer(key: string | null): Record<string, string> {
+  return key === null ? {} : { authorization: `Bearer ${key}` }
+}
+
 /** Names outside this form get a stable short one with a hash, mapped back on return (M-36). */
 const wireName = /^[A-Za-z0-9_-]{1,64}$/
 

@@ -8,7 +8,7 @@ import type { ExecRecord } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
 import { bindKeys, countWaiting, wakeKey } from './automatic.ts'
 import type { Command } from './inputs.ts'
-import { emitQuestions } from './questions.ts'
+import { emitQuestions } from './waiting.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 

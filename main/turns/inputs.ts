@@ -4,15 +4,23 @@ import type {
   ApprovalDecision,
   Attachment,
   Automation,
+  ItemOf,
   Mention,
   ResolvedMention,
   ToolView,
 } from '../../preload/contract/items.ts'
-import type { ApprovalMode, ChangedFile, ExecEnd, ExecSession, TurnSource } from '../../preload/contract/session.ts'
+import type {
+  ApprovalMode,
+  ChangedFile,
+  ExecEnd,
+  ExecSession,
+  ItemSlice,
+  TurnSource,
+} from '../../preload/contract/session.ts'
 import type { ChosenAgent } from '../agent/agent-files.ts'
 import type { Report } from '../agent/reports.ts'
+import type { Point, Restoring } from '../storage/storage.ts'
 import type { CompactionCommand } from './compaction.ts'
-import type { DeleteCommand, RestoreCommand, RewindCommand } from './rewind.ts'
 import type { SideCommand } from './side-commands.ts'
 import type { Attendance, StopReason } from './state.ts'
 
@@ -44,6 +52,22 @@ export type Message = {
 
 /** A change with the call that made it, where one did. */
 export type RecordedChange = ChangedFile & { callId?: string | undefined }
+
+/** `point` was true at `seq`; `ending` is the stretch before it, for readers that hold nothing older. */
+export type RewindCommand = {
+  type: 'rewind'
+  seq: number
+  point: Point
+  ending: ItemSlice
+  message: Message | null
+  /** The files of the turns set aside were set back before: the mark says so (S-80). */
+  withFiles: boolean
+}
+
+export type RestoreCommand = { type: 'rewind.restore'; seq: number; markItemId: string; back: Restoring }
+
+/** `mark` as stored; it may be older than what is in memory. */
+export type DeleteCommand = { type: 'rewind.delete'; mark: ItemOf<'rewind'> }
 
 export type Command =
   /** The reply this request had already, else null (T-13). Changes nothing. */

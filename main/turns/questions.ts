@@ -6,7 +6,7 @@ import type { Decision } from './decision.ts'
 import { answerExecQuestion } from './exec-sessions.ts'
 import { failTurn } from './failing.ts'
 import type { Command } from './inputs.ts'
-import { answerLimitMs, personAnswered, personWaits } from './waiting.ts'
+import { answerLimitMs, emitQuestions, personAnswered, personWaits } from './waiting.ts'
 
 /** A count begun anew sooner than this is not told. */
 const restartMsMin = 900
@@ -158,11 +158,4 @@ function end(
   decision.effect({ do: 'withdrawNotification', itemId: item.id })
   decision.effect({ do: 'release', ticket: item.id, answer })
   return { ok: true }
-}
-
-/** The oldest open question of the session and how many there are, those of exec sessions counted. */
-export function emitQuestions(decision: Decision): void {
-  const open = decision.state.view.items.filter((item) => item.kind === 'question' && item.state === 'open')
-  const head = open[0]
-  decision.emit({ type: 'question.queue', head: head?.kind === 'question' ? head : null, depth: open.length })
 }

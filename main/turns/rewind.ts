@@ -3,34 +3,16 @@
  * is set aside, not removed; an edited message starts the next turn in the same decision.
  */
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { ItemOf } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/session-routes.ts'
-import type { ContextFigures, ItemSlice, SessionHeader, Turn } from '../../preload/contract/session.ts'
-import type { Point, Restoring } from '../storage/storage.ts'
+import type { ContextFigures, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { admit } from './admission.ts'
 import { discardCompaction } from './compaction.ts'
 import type { Decision } from './decision.ts'
-import type { Message } from './inputs.ts'
+import type { DeleteCommand, RestoreCommand, RewindCommand } from './inputs.ts'
 import { boundReply, checkMutable } from './requests.ts'
 
 /** Null where the session changed since it was looked at: the asker looks again. */
 export type RewindReply = { markItemId: string | null; submitted: SubmitReply | null } | null
-
-/** `point` was true at `seq`; `ending` is the stretch before it, for readers that hold nothing older. */
-export type RewindCommand = {
-  type: 'rewind'
-  seq: number
-  point: Point
-  ending: ItemSlice
-  message: Message | null
-  /** The files of the turns set aside were set back before: the mark says so (S-80). */
-  withFiles: boolean
-}
-
-export type RestoreCommand = { type: 'rewind.restore'; seq: number; markItemId: string; back: Restoring }
-
-/** `mark` as stored; it may be older than what is in memory. */
-export type DeleteCommand = { type: 'rewind.delete'; mark: ItemOf<'rewind'> }
 
 export function rewind(decision: Decision, command: RewindCommand): RewindReply {
   const { point, ending, message, withFiles } = command

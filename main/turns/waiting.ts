@@ -1,4 +1,4 @@
-/** Time a turn waits for a person, apart from the time it works (T-75, T-92). */
+/** What waits for a person, and the time a turn does, apart from the time it works (T-75, T-92). */
 import type { Decision } from './decision.ts'
 
 /** How long an approval or question of the turn may wait: null for ever, 0 not at all (T-139, A-95). */
@@ -14,4 +14,11 @@ export function personAnswered(decision: Decision): void {
   const { personSince, approvals, questions, waitedMs } = decision.turn
   if (personSince === null || approvals.size > 0 || questions.size > 0) return
   decision.changeTurn({ personSince: null, waitedMs: waitedMs + Math.max(0, decision.now - personSince) })
+}
+
+/** The oldest open question of the session and how many there are, those of exec sessions counted. */
+export function emitQuestions(decision: Decision): void {
+  const open = decision.state.view.items.filter((item) => item.kind === 'question' && item.state === 'open')
+  const head = open[0]
+  decision.emit({ type: 'question.queue', head: head?.kind === 'question' ? head : null, depth: open.length })
 }

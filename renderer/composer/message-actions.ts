@@ -39,7 +39,7 @@ export async function sendMessage(
 
 /** Runs a slash command; true where the text was one, whatever came of it. */
 async function ranAsCommand(sessionId: string, hands: ComposerHands): Promise<boolean> {
-  const { store, place } = composerOf(sessionId)
+  const { store } = composerOf(sessionId)
   const read = readSlash(store.getState().text)
   if (read.kind === 'text') return false
   if (read.kind === 'unknown') {
@@ -49,16 +49,25 @@ async function ranAsCommand(sessionId: string, hands: ComposerHands): Promise<bo
     })
     return true
   }
-  const { chips } = store.getState()
-  try {
-    const why = await runSlash(sessionId, read.command, read.argument, hands)
-    if (why === null) place('', { chips })
-    else store.setState({ remark: { text: why } })
-  } catch (thrown) {
-    const { message, hint } = asLatheError(thrown)
-    store.setState({ remark: { text: [message, hint].filter(Boolean).join(' ') } })
-  }
+  await takeLine(sessionId, () => runSlash(sessionId, read.command, read.argument, hands))
   return true
+}
+
+/**
+ * Takes the line out of the text and runs it, so that what it brings, or what is typed meanwhile, stands alone. A refusal,
+ * thrown or answered, gives the line back unless something else has been begun.
+ */
+async function takeLine(sessionId: string, run: () => Promise<string | null>): Promise<void> {
+  const { store, place } = composerOf(sessionId)
+  const { text } = store.getState()
+  place('')
+  const why = await run().catch((thrown: unknown) => {
+    const { message, hint } = asLatheError(thrown)
+    return [message, hint].filter(Boolean).join(' ')
+  })
+  if (why === null) return
+  if (store.getState().text === '') place(text)
+  store.setState({ remark: { text: why } })
 }
 
 /** Sends what looked like a command as it was typed. */
@@ -73,17 +82,11 @@ export function sendAsText(sessionId: string): void {
 }
 
 /** Runs the person's own command: the line without its `!`. */
-export async function runCommandLine(sessionId: string, line: string): Promise<void> {
-  const { store, place } = composerOf(sessionId)
-  const { text, chips } = store.getState()
-  place('', { chips })
-  try {
+export function runCommandLine(sessionId: string, line: string): Promise<void> {
+  return takeLine(sessionId, async () => {
     await openSession(sessionId).controller.runCommand(line)
-  } catch (thrown) {
-    // The line stays as it was typed, unless something else has been begun.
-    if (store.getState().text === '') place(text)
-    store.setState({ remark: { text: asLatheError(thrown).message } })
-  }
+    return null
+  })
 }
 
 /** Stops the turn; what it had not read yet comes back into the text (T-125). */

@@ -1,7 +1,8 @@
 /** The inspector's "Context": how full the model's window is, of what, and what turns have cost. */
 import { Combine, Gauge, RefreshCw } from 'lucide-react'
 import type { ContextReport } from '../../preload/contract/session-routes.ts'
-import type { Turn, Usage } from '../../preload/contract/session.ts'
+import { noUsage } from '../../preload/contract/fold.ts'
+import type { Turn } from '../../preload/contract/session.ts'
 import { client } from '../state/link.ts'
 import { useView } from '../state/session-store.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -167,16 +168,6 @@ function Section({ section, total }: { section: ContextReport['sections'][number
       </details>
     </li>
   )
-}
-
-const noUsage: Usage = {
-  input: null,
-  output: null,
-  reasoning: null,
-  cacheRead: null,
-  cacheWrite: null,
-  total: null,
-  cost: null,
 }
 
 function Costs({ sessionId }: { sessionId: string }) {

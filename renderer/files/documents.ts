@@ -19,6 +19,9 @@ export type DocumentState = {
   error: ErrorBody | null
 }
 
+/** What a reading found, and when it was asked for: what was saved since is newer. */
+export type Reading = { body: FileBody; askedAt: number }
+
 const savedQuietMs = 700
 /** Documents without unsaved edits are let go past these, the longest unused first. */
 const keptMax = 20

@@ -10,9 +10,8 @@ import { shownText } from '../transcript/shown-text.ts'
 import { Button } from '../ui/button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { type DocumentState, documentOf, type FileDocument } from './documents.ts'
+import { type DocumentState, documentOf, type FileDocument, type Reading } from './documents.ts'
 import { FileHeader } from './file-header.tsx'
-import type { Reading } from './file-view.tsx'
 import { editorOptions, monaco } from './monaco.ts'
 
 /** From here on the two versions of a conflict stand side by side. */

@@ -15,14 +15,12 @@ import { ErrorState } from '../ui/error-state.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { useBlobUrl } from '../ui/use-blob-url.ts'
 import { type CodeLines, CodeLinesView } from './code-lines.tsx'
+import type { Reading } from './documents.ts'
 import { FileFind } from './file-find.tsx'
 import { FileHeader } from './file-header.tsx'
 import { languageOf } from './language.ts'
 
 const EditorPane = lazy(() => import('./editor-pane.tsx'))
-
-/** What a reading found, and when it was asked for: what was saved since is newer. */
-export type Reading = { body: FileBody; askedAt: number }
 
 export function FileView({ file }: { file: ShownFile }) {
   const { workspace, path } = file

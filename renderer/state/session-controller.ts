@@ -14,7 +14,7 @@ import type {
 } from '../../preload/contract/session.ts'
 import { cutView, joinOlder, meets, trimView, withNewer, withOlder } from '../../preload/contract/stretch.ts'
 import { asLatheError, type SessionClient } from './session-client.ts'
-import { shownView, type SessionState, type Unsent } from './session-store.ts'
+import { shownView, type SessionState, type Unsent } from './session-state.ts'
 
 export type Message = { text: string; attachments: Attachment[]; mentions?: Mention[] | undefined }
 type WhenBusy = 'refuse' | 'queue' | 'steer'

@@ -8,7 +8,8 @@ import { heldItemsMax } from '../../preload/contract/limits.ts'
 import type { ItemSlice, SessionView } from '../../preload/contract/session.ts'
 import { cutView, trimView, visibleCount } from '../../preload/contract/stretch.ts'
 import { header, textItem, turn, userItem, view as viewOf } from '../transcript/fixtures.ts'
-import { createSession, type Session, type SessionLink, shownView } from './session-store.ts'
+import { shownView } from './session-state.ts'
+import { createSession, type Session, type SessionLink } from './session-store.ts'
 
 type Read = Parameters<SessionLink['read']>
 

@@ -8,7 +8,6 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { PassingEvent, SessionEvent, StoredEvent } from '../../preload/contract/events.ts'
 import { foldEvent, isBeyond } from '../../preload/contract/fold.ts'
-import type { Attachment, Mention } from '../../preload/contract/items.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import { joinOlder, viewAt } from '../../preload/contract/stretch.ts'
 import { transcriptView } from '../transcript/view-state.ts'
@@ -16,39 +15,7 @@ import { createFrames } from './frames.ts'
 import { type Link, link } from './link.ts'
 import { createSessionController, type SessionController } from './session-controller.ts'
 import { asLatheError, type SessionClient } from './session-client.ts'
-
-/** A message on its way: shown at once, replaced by what the host made of it, kept with the reason if refused (T-3). */
-export type Unsent = {
-  requestId: string
-  text: string
-  attachments: Attachment[]
-  mentions?: Mention[] | undefined
-  /** What it asks for: a turn now, or a place beside the running one. */
-  as: 'turn' | 'steer' | 'followUp'
-  at: number
-  refusal: ErrorBody | null
-}
-
-/** A slice that was asked for. */
-export type Loading = 'idle' | 'loading' | 'failed'
-
-export type SessionState = {
-  sessionId: string
-  phase: 'opening' | 'live' | 'refused'
-  /** What stands at the end: the newest items, the running turn, what waits for the person. */
-  view: SessionView | null
-  /** Where the reader is, while that is not the end; else null (S-57). */
-  apart: SessionView | null
-  /** Why it cannot be opened. */
-  refusal: ErrorBody | null
-  /** Why nothing can be saved at the moment; it is tried again until it can (T-41). */
-  unsaved: ErrorBody | null
-  older: Loading
-  newer: Loading
-  unsent: Unsent[]
-  /** The newest `draft.changed` of another window. */
-  draftRevision: { revision: number; source: string } | null
-}
+import type { SessionState, Unsent } from './session-state.ts'
 
 export type Session = {
   readonly id: string
@@ -68,9 +35,6 @@ const warmMax = 3
 
 /** How a session reaches its host; `link()` in the window. */
 export type SessionLink = { client: SessionClient; read: Link['read'] }
-
-/** What the transcript shows. */
-export const shownView = ({ view, apart }: SessionState): SessionView | null => apart ?? view
 
 /** `around`: the item to open at; the end without it. */
 export function createSession(sessionId: string, host: SessionLink, around: string | null = null): Session {

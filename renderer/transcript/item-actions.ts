@@ -6,7 +6,8 @@ import type { ItemOf } from '../../preload/contract/items.ts'
 import { joinMessages } from '../../preload/contract/mentions.ts'
 import { showUndo } from '../changes/show-undo.ts'
 import type { Message } from '../state/session-controller.ts'
-import { openSession, shownView } from '../state/session-store.ts'
+import { shownView } from '../state/session-state.ts'
+import { openSession } from '../state/session-store.ts'
 import { type GoBack, showDialog } from '../state/window-store.ts'
 
 /** The message goes into the composer; sent, it takes the place of what came after it (S-79). A running turn is stopped first. */

@@ -1,6 +1,6 @@
 import { RotateCw } from 'lucide-react'
 import { classNames } from '../ui/class-names.ts'
-import type { Loading } from '../state/session-store.ts'
+import type { Loading } from '../state/session-state.ts'
 import { Button } from '../ui/button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { counted } from './amounts.ts'

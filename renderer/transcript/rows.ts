@@ -5,7 +5,7 @@
  */
 import type { Item, ItemOf } from '../../preload/contract/items.ts'
 import type { ChangedFile, Recovery, SessionView, Turn } from '../../preload/contract/session.ts'
-import type { Unsent } from '../state/session-store.ts'
+import type { Unsent } from '../state/session-state.ts'
 import { isUnfinished, sourceWords } from './outcome.ts'
 
 export type Activity = ItemOf<'reasoning'> | ItemOf<'tool'>

@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts'
+import type { Migration } from './migration.ts'
 
 /** Sessions with their items, journal, turns and changes, and the small things kept beside them. */
 export const sessions: Migration = {

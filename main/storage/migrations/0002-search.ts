@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts'
+import type { Migration } from './migration.ts'
 
 /** Also used to begin a damaged index anew. */
 export const searchTables = `

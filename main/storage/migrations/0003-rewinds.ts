@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts'
+import type { Migration } from './migration.ts'
 
 /**
  * Entries set aside keep their row and name the mark that took them out of the active path (S-81). What they were is in

@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3'
+import type { Migration } from './migration.ts'
 import { sessions } from './0001-sessions.ts'
 import { search } from './0002-search.ts'
 import { rewinds } from './0003-rewinds.ts'
-
-/** One step of the schema. A released one is never edited: a later one changes what it made. */
-export type Migration = { version: number; sql: string }
 
 export const migrations: readonly Migration[] = [sessions, search, rewinds]
 
