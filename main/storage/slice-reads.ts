@@ -50,33 +50,18 @@ export type PlaceQuery = {
 export function openSliceReads(db: Database) {
   const sql = keepStatements(db)
 
-  /** The visible items before `pos`, newest first, at most `limit` and what fits a slice; answers the first one's place. */
-  function startOfSlice(sessionId: string, below: number, limit: number): number {
-    let bytes = 0
-    let start = below
-    const rows = sql<Place>(
-      'SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos < ? ORDER BY pos DESC LIMIT ?',
-    )
-    for (const row of rows.iterate(sessionId, below, limit)) {
-      bytes += sliceBytes(row)
-      if (bytes > sliceBytesMax && start !== below) break
-      start = row.pos
-    }
-    return start
+  /** The place of the first visible item below `place` that fits a slice of at most `limit`; `place` where none is there. */
+  function startOfSlice(sessionId: string, place: number, limit: number): number {
+    const below =
+      'SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos < ? ORDER BY pos DESC LIMIT ?'
+    return lastThatFits(sql<Place>(below).iterate(sessionId, place, limit)) ?? place
   }
 
-  function endOfSlice(sessionId: string, above: number, limit: number): number {
-    let bytes = 0
-    let end = above
-    const rows = sql<Place>(
-      'SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos > ? ORDER BY pos LIMIT ?',
-    )
-    for (const row of rows.iterate(sessionId, above, limit)) {
-      bytes += sliceBytes(row)
-      if (bytes > sliceBytesMax && end !== above) break
-      end = row.pos
-    }
-    return end
+  /** The same above it. */
+  function endOfSlice(sessionId: string, place: number, limit: number): number {
+    const above =
+      'SELECT pos, octet_length(body) AS bytes FROM items WHERE session_id = ? AND visible = 1 AND pos > ? ORDER BY pos LIMIT ?'
+    return lastThatFits(sql<Place>(above).iterate(sessionId, place, limit)) ?? place
   }
 
   function visibleBelow(sessionId: string, pos: number): number {
@@ -211,6 +196,13 @@ export function openSliceReads(db: Database) {
   }
 }
 
-function sliceBytes(row: Place): number {
-  return Math.min(row.bytes, itemTextBytesMax)
+function lastThatFits(places: Iterable<Place>): number | null {
+  let bytes = 0
+  let last: number | null = null
+  for (const { pos, bytes: whole } of places) {
+    bytes += Math.min(whole, itemTextBytesMax)
+    if (bytes > sliceBytesMax && last !== null) break
+    last = pos
+  }
+  return last
 }

@@ -1,5 +1,5 @@
 /** The inspector's "Files": the workspace's tree, a field to go to a file by name, and the file that is open. */
-import { FileSearch, FolderTree, Search, X } from 'lucide-react'
+import { FileSearch, FolderTree } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useFoundFiles } from '../composer/use-found-files.ts'
 import { useView } from '../state/session-store.ts'
@@ -8,7 +8,7 @@ import { useWorkbench } from '../state/workbench-store.ts'
 import { locateFolder } from '../sessions/session-actions.ts'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
-import { IconButton } from '../ui/icon-button.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
 import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
 import { inWorkspace } from './file-tree.ts'
 import { FileView } from './file-view.tsx'
@@ -65,27 +65,7 @@ function Files({ workspace }: { workspace: string }) {
   const browser = (
     <>
       <div className="flex h-36 shrink-0 items-center px-8">
-        <div className="flex h-26 min-w-0 grow items-center gap-6 rounded-6 bg-hover px-8 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-focus">
-          <Search size={13} strokeWidth={1.75} aria-hidden className="shrink-0 text-faint" />
-          <input
-            type="text"
-            role="searchbox"
-            aria-label="Go to file"
-            placeholder="Go to file"
-            spellCheck={false}
-            value={query}
-            onChange={(event) => setQuery(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key !== 'Escape' || query === '') return
-              event.stopPropagation()
-              setQuery('')
-            }}
-            className="h-full min-w-0 grow bg-transparent text-12 outline-none"
-          />
-          {query !== '' && (
-            <IconButton icon={X} label="Clear" size="small" className="-mr-6" onClick={() => setQuery('')} />
-          )}
-        </div>
+        <FilterField label="Go to file" value={query} onChange={setQuery} />
       </div>
       {query.trim() === '' ? (
         <TreeView tree={tree} chosen={path} unsaved={unsaved} onChoose={open} />

@@ -4,6 +4,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useRef,
 import { useZoom } from '../app/appearance.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { classNames } from '../ui/class-names.ts'
+import { steppedTo } from '../ui/list-keys.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import type { TreeRow } from './file-tree.ts'
 import type { Tree } from './use-tree.ts'
@@ -74,15 +75,7 @@ export function TreeView({
       (other, at) => at < activeIndex && other.kind === 'node' && other.depth < row.depth,
     )
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 240) / (rowPx * zoom)) - 1)
-    const steps: Record<string, number> = {
-      ArrowDown: activeIndex + 1,
-      ArrowUp: activeIndex - 1,
-      Home: 0,
-      End: rows.length - 1,
-      PageDown: activeIndex + page,
-      PageUp: activeIndex - page,
-    }
-    const to = steps[event.key]
+    const to = steppedTo(event.key, activeIndex, rows.length, page)
     if (to !== undefined) move(to)
     else if (event.key === 'Enter' || event.key === ' ') act(row)
     else if (event.key === 'ArrowRight' && folder && !row.open) setOpen(row.node.path, true)

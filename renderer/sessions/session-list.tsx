@@ -1,6 +1,6 @@
 /** The left pane: every session there is, grouped by workspace; virtualised, so that ten thousand are as quick as ten. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { FolderOpen, ListFilter, MessagesSquare, Search, Settings2, SquarePen, Trash2, X } from 'lucide-react'
+import { FolderOpen, ListFilter, MessagesSquare, Search, Settings2, SquarePen, Trash2 } from 'lucide-react'
 import {
   type KeyboardEvent,
   useDeferredValue,
@@ -21,7 +21,9 @@ import { Button } from '../ui/button.tsx'
 import { DropdownMenu, MenuCheckItem, MenuItem, MenuLabel, MenuRadio, MenuSeparator } from '../ui/menu.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
+import { FilterField } from '../ui/filter-field.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
+import { steppedTo } from '../ui/list-keys.ts'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { deleteSession, newSession, openFolder } from './session-actions.ts'
 import { type Grouping, type ListRow, sessionRows } from './session-groups.ts'
@@ -56,7 +58,13 @@ export function SessionList() {
   return (
     <div className="flex min-h-0 grow flex-col">
       <div className="flex shrink-0 items-center gap-4 px-8 pb-6">
-        <FilterField value={text} onChange={setText} onDown={() => list.current?.focusFirst()} />
+        <FilterField
+          label="Filter sessions"
+          placeholder="Filter"
+          value={text}
+          onChange={setText}
+          onDown={() => list.current?.focusFirst()}
+        />
         <ListOptions archived={archived} onArchived={setArchived} />
       </div>
       {typeof loading === 'object' ? (
@@ -73,45 +81,6 @@ export function SessionList() {
         <NoSessions filter={filter} archived={archived} onClear={() => setText('')} />
       ) : (
         <VirtualRows ref={list} rows={rows} />
-      )}
-    </div>
-  )
-}
-
-function FilterField({
-  value,
-  onChange,
-  onDown,
-}: {
-  value: string
-  onChange: (value: string) => void
-  onDown: () => void
-}) {
-  return (
-    <div className="flex h-26 min-w-0 grow items-center gap-6 rounded-6 bg-hover px-8 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-focus">
-      <Search size={13} strokeWidth={1.75} aria-hidden className="shrink-0 text-faint" />
-      <input
-        type="text"
-        role="searchbox"
-        aria-label="Filter sessions"
-        placeholder="Filter"
-        spellCheck={false}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' && value !== '') {
-            event.stopPropagation()
-            onChange('')
-          }
-          if (event.key === 'ArrowDown') {
-            event.preventDefault()
-            onDown()
-          }
-        }}
-        className="h-full min-w-0 grow bg-transparent text-12 outline-none"
-      />
-      {value !== '' && (
-        <IconButton icon={X} label="Clear the filter" size="small" className="-mr-6" onClick={() => onChange('')} />
       )}
     </div>
   )
@@ -243,15 +212,7 @@ function VirtualRows({ rows, ref }: { rows: ListRow[]; ref: React.Ref<Rows> }) {
     const row = rows[index]
     if (!row) return
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 300) / (rowHeight.entry * zoom)) - 1)
-    const steps: Record<string, number> = {
-      ArrowDown: index + 1,
-      ArrowUp: index - 1,
-      Home: 0,
-      End: rows.length - 1,
-      PageDown: index + page,
-      PageUp: index - page,
-    }
-    const to = steps[event.key]
+    const to = steppedTo(event.key, index, rows.length, page)
     if (to !== undefined) focusRow(to)
     else if (row.kind === 'group' && event.key === 'ArrowLeft') toggleGroup(row.key, true)
     else if (row.kind === 'group' && event.key === 'ArrowRight') toggleGroup(row.key, false)
