@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 import type { Node, Parser } from 'web-tree-sitter'
 import { type Hole, Opaque, readWord, type Word } from './shell-words.ts'
 
@@ -43,6 +44,9 @@ function loadParser(): Promise<Parser> {
 }
 
 async function load(): Promise<Parser> {
+  // Its largest function would cost half a gigabyte and a second of a processor to optimize, for a tenth of a millisecond.
+  setFlagsFromString('--no-wasm-dynamic-tiering')
+  setFlagsFromString('--no-wasm-tier-up')
   const { Language, Parser } = await import('web-tree-sitter')
   const { resolve } = createRequire(import.meta.url)
   await Parser.init({ locateFile: () => resolve('web-tree-sitter/web-tree-sitter.wasm') })
