@@ -42,17 +42,21 @@ test('a dev server is waited for by its ready line and answers until it is ended
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
 })
 
-test('node --test --watch runs again when a file changes', async () => {
+test('npm test with --watch runs again when a file changes, and Stop ends npm and all it started', async () => {
   const file = join(exec.folder, 'sum.test.mjs')
+  await writeFile(join(exec.folder, 'package.json'), '{"scripts":{"test":"node --test"}}')
   const body = (sum: number) => `import test from 'node:test'; import assert from 'node:assert'
     test('sum', () => assert.equal(1 + 1, ${sum}))`
   await writeFile(file, body(2))
-  const session = await exec.told(`${process.execPath} --test --watch sum.test.mjs`)
+  const session = await exec.told('npm test -- --watch sum.test.mjs')
   expect(await seen(session, 'pass 1')).toBe('seen')
   taken(session)
   await writeFile(file, body(3))
   expect(await seen(session, 'fail 1')).toBe('seen')
+  const group = session.pid
   await session.stop()
+  const left = (await processSystem.table()).filter((row) => row.group === group && !row.dead)
+  expect(left).toEqual([])
 })
 
 test.skipIf(!python)('python3 is driven line by line, on a terminal and on a pipe', async () => {
@@ -73,14 +77,29 @@ test.skipIf(!python)('python3 is driven line by line, on a terminal and on a pip
   }
 })
 
-test('node is driven line by line', async () => {
-  const session = await exec.told(`${process.execPath} -i`, { tty: true })
-  expect(await seen(session, '> ')).toBe('seen')
-  await session.send('[6, 7].reduce((a, b) => a * b)\n', soon(), never)
-  expect(await seen(session, '42')).toBe('seen')
-  await session.send('.exit\n', soon(), never)
-  expect(await session.untilEnd(20_000, never)).toBe(true)
+test('node is driven line by line, on a terminal and on a pipe', async () => {
+  for (const tty of [true, false]) {
+    const session = await exec.told(`${process.execPath} -i`, { tty })
+    expect(await seen(session, '> ')).toBe('seen')
+    await session.send('[6, 7].reduce((a, b) => a * b)\n', soon(), never)
+    expect(await seen(session, '42')).toBe('seen')
+    await session.send('.exit\n', soon(), never)
+    expect(await session.untilEnd(20_000, never)).toBe(true)
+  }
 })
+
+test.skipIf(!python)(
+  'X-428 a program that asks for a password as sudo does gets it from the person alone',
+  async () => {
+    const ask = `import getpass; word = getpass.getpass('[sudo] password for ann: '); print(len(word), 'characters')`
+    const session = await exec.told(`python3 -c "${ask}"`, { tty: true })
+    await vi.waitFor(() => expect(session.asking).toBe('[sudo] password for ann:'), { timeout: 20_000 })
+    session.answer('hunter22')
+    expect(await seen(session, '8 characters')).toBe('seen')
+    expect(await session.untilEnd(20_000, never)).toBe(true)
+    expect(taken(session)).not.toContain('hunter22')
+  },
+)
 
 test.skipIf(!git)('git log does not wait in a pager, also on a terminal', async () => {
   const environment = createEnvironment({
@@ -114,8 +133,9 @@ test.skipIf(!vim)('vim in an agent’s exec session shows its screen and saves w
   expect(await readFile(join(exec.folder, 'note.txt'), 'utf8')).toBe('hello from vim\n')
 })
 
-test.skipIf(!top && !htop)('htop or top fills a person’s terminal, and q leaves it', async () => {
-  const program = (await findProgram(htop ? 'htop' : 'top', { PATH: process.env['PATH'] ?? '' }))!
+const monitors = [...(top ? ['top'] : []), ...(htop ? ['htop'] : [])]
+test.each(monitors)('%s fills a person’s terminal, and q leaves it', async (name) => {
+  const program = (await findProgram(name, { PATH: process.env['PATH'] ?? '' }))!
   const terminals = lab.make([profile('monitor', program)])
   const { id } = await terminals.open({ workspace: lab.home, cols: 100, rows: 30, profile: 'monitor' })
   const screen = new TerminalScreen({ cols: 100, rows: 30, scrollback: 100, answer: () => {}, waiting: () => {} })
@@ -158,7 +178,7 @@ test('K-01 a build with a progress bar is two lines for the agent', async () => 
 })
 
 test('X-502 X-503 endless output is bounded, and Stop still ends it', async () => {
-  for (const command of ['yes', 'cat /dev/urandom | base64']) {
+  for (const command of ['yes', 'cat /dev/urandom | base64', 'cat /dev/urandom']) {
     const session = await exec.told(command, { timeoutMs: null })
     await vi.waitFor(() => expect(session.capture.bytes).toBeGreaterThan(8 * 1024 * 1024), { timeout: 30_000 })
     const { kept } = session.capture.offer()

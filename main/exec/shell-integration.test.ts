@@ -13,7 +13,9 @@ afterAll(() => lab.dispose())
 
 const env = { PATH: process.env['PATH'] ?? '' }
 const found = async (name: string) => [name, await findProgram(name, env)] as const
-const shells = (await Promise.all(['bash', 'zsh', 'fish'].map(found))).filter(
+/** A bash without PS0, older than 4.4, is no package: `LATHE_OLD_BASH` names one that somebody built. */
+const oldBash = ['bash', process.env['LATHE_OLD_BASH'] ?? null] as const
+const shells = [...(await Promise.all(['bash', 'zsh', 'fish'].map(found))), oldBash].filter(
   (shell): shell is readonly [string, string] => shell[1] !== null,
 )
 
@@ -154,6 +156,21 @@ describe.skipIf(process.platform === 'win32')('shell integration', () => {
       exporting.type('echo inner $inner\r')
       await exporting.window.shows('inner 5')
       expect(exporting.window.lines.join('\n')).not.toMatch(/__lathe\w*: (command )?not found/)
+      await startUpFiles()
+    },
+  )
+
+  test.runIf(oldBash[1] !== null)(
+    'X-818 a DEBUG trap of the person’s stays in an old bash, which then has no marks',
+    async () => {
+      await writeFile(join(home, '.bashrc'), `PS1='mine> '; trap ': mine' DEBUG\n`)
+      const terminals = lab.make([profile('old', oldBash[1]!)], { marks: true })
+      const { id } = await terminals.open({ workspace: home, cols: 80, rows: 24, profile: 'old' })
+      const window = new TestWindow(terminals, id)
+      terminals.input(id, 'trap -p DEBUG; echo "[$?]"\r')
+      await window.shows('[0]')
+      expect(window.lines).toContain("trap -- ': mine' DEBUG")
+      expect(window.marks?.commands.filter(({ output }) => output !== null) ?? []).toEqual([])
       await startUpFiles()
     },
   )

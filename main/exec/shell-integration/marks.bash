@@ -17,9 +17,12 @@ else
 fi
 unset __lathe_login
 
-# PS0 is there since 4.4.
-if [[ -n ${__lathe_secret-} && $- == *i* ]] && ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
+# That a command begins is told by PS0, which is there since 4.4; before, by a DEBUG trap, unless the person has one.
+__lathe_begins=PS0
+((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)) || __lathe_begins=DEBUG
+if [[ -n ${__lathe_secret-} && $- == *i* ]] && [[ $__lathe_begins == PS0 || -z $(builtin trap -p DEBUG) ]]; then
   __lathe_ran=
+  __lathe_ready=
   __lathe_history=
   # What comes behind in a PROMPT_COMMAND of one text finds the last command's answer only if it is given again.
   __lathe_answer=
@@ -47,14 +50,16 @@ if [[ -n ${__lathe_secret-} && $- == *i* ]] && ((BASH_VERSINFO[0] * 100 + BASH_V
     __lathe_history=$(__lathe_last)
     builtin printf '\e]133;A;aid=%s;cwd=%s\a' "$__lathe_secret" "$(__lathe_encoded "$PWD")"
     __lathe_ran=1
+    __lathe_ready=1
     return "${__lathe_answer:-$code}"
   }
 
-  # Runs in a subshell, between the line typed and what it prints. A line the history does not take is not told.
+  # Runs in a subshell of its own, between the line typed and what it prints. A line the history does not take is not told.
   __lathe_started() {
-    local line
+    # Before 4.0 an expression with parentheses is understood in a variable only.
+    local line numbered='^[[:blank:]]*[0-9]+\*?[[:blank:]]+(.*)$'
     line=$(__lathe_last)
-    if [[ $line != "$__lathe_history" && $line =~ ^[[:blank:]]*[0-9]+\*?[[:blank:]]+(.*)$ ]]; then
+    if [[ $line != "$__lathe_history" && $line =~ $numbered ]]; then
       builtin printf '\e]133;C;aid=%s;cmdline=%s\a' "$__lathe_secret" "$(__lathe_encoded "${BASH_REMATCH[1]}")"
     else
       builtin printf '\e]133;C;aid=%s\a' "$__lathe_secret"
@@ -79,5 +84,21 @@ if [[ -n ${__lathe_secret-} && $- == *i* ]] && ((BASH_VERSINFO[0] * 100 + BASH_V
       fi
       ;;
   esac
-  PS0='${__lathe_secret:+$(__lathe_started)}'${PS0-}
+  if [[ $__lathe_begins == PS0 ]]; then
+    PS0='${__lathe_secret:+$(__lathe_started)}'${PS0-}
+  else
+    # Ahead of every command: the first behind a prompt is the one that was typed, unless it completes or edits a line.
+    __lathe_debug() {
+      if [[ $BASH_COMMAND == *__lathe_* ]]; then
+        __lathe_ready=
+      elif [[ -n $__lathe_ready && -z ${COMP_LINE+x}${READLINE_LINE+x} ]]; then
+        __lathe_ready=
+        builtin printf %s "$(__lathe_started)"
+      fi
+      # `$_` is as the last command left it.
+      : "$1"
+    }
+    builtin trap '__lathe_debug "$_"' DEBUG
+  fi
 fi
+unset __lathe_begins
