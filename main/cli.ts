@@ -38,11 +38,16 @@ async function obey(args: Arguments, output: Output): Promise<number> {
           output.line({ url })
           if (!args.json) output.note('Open this address in a browser on this machine; Ctrl+C ends the host.')
         }
+        const watchReady = (watchUrl: string): void => {
+          output.line({ watchUrl })
+          if (!args.json) output.note('Whoever opens this second address can watch, and change nothing.')
+        }
         await serve({
           home,
           port: args.port,
           workspace: args.workspace,
           ready,
+          ...(args.watchLink ? { watchReady } : {}),
           note: output.note,
           signal: interrupts.signal,
         })

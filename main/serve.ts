@@ -5,6 +5,8 @@ import { LatheError } from '../preload/contract/errors.ts'
 import { newId } from '../preload/contract/ids.ts'
 import { openLastingHost, version } from './host.ts'
 import { watchLoop } from './platform/loop-lag.ts'
+import { withBrowsers } from './transport/browser-answers.ts'
+import { Browsers } from './transport/browsers.ts'
 import { createConnections } from './transport/connections.ts'
 import { listPageFiles, pageFolder } from './transport/page-files.ts'
 import { startWebHost, type WebHost } from './transport/web-host.ts'
@@ -17,8 +19,10 @@ export type ServeOptions = {
   /** 0 for any free port. */
   port: number
   workspace: string | undefined
-  /** Given the address with its token, once requests are answered (S-139). */
+  /** Given the address with its token, once requests are answered, and each one that takes its place (S-139). */
   ready(url: string): void
+  /** Given an address that lets a browser in to watch only, where it is asked for. */
+  watchReady?: ((url: string) => void) | undefined
   note(text: string): void
   /** Ends the host. */
   signal: AbortSignal
@@ -28,7 +32,7 @@ export type ServeOptions = {
  * Serves until `signal` fires. While another process owns the data folder its workbench is served, and taken over when
  * that process ends (S-135). Throws where the port cannot be had or the folder not be opened.
  */
-export async function serve({ home, port, workspace, ready, note, signal }: ServeOptions): Promise<void> {
+export async function serve({ home, port, workspace, ready, watchReady, note, signal }: ServeOptions): Promise<void> {
   const folder = workspace === undefined ? null : await folderOf(workspace)
   const files = await listPageFiles(await pageFolder())
   if (!files.has('/')) note('The window is not built; run `npm run build`. The contract is served without it.')
@@ -48,12 +52,17 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
     if (!isServing || !host.isReady()) return 'starting'
     return host.status()?.isDegraded ? 'degraded' : 'ready'
   }
+  const browsers = new Browsers()
   let web: WebHost | null = null
   try {
     web = await startWebHost({
       port,
       files,
-      connections: createConnections({ handlers: host.handlers, fault: host.fault }),
+      browsers,
+      connections: createConnections({
+        handlers: withBrowsers(host.handlers, browsers, (rights) => web!.address(rights)),
+        fault: host.fault,
+      }),
       health: state,
       status: () => ({
         version,
@@ -71,9 +80,16 @@ export async function serve({ home, port, workspace, ready, note, signal }: Serv
         { requestId: newId(), path: folder },
         { clientId: newId(), kind: 'web', attendance: 'attended' },
       )
-    await host.announce(web.url.split('#')[0])
+    await host.announce(web.address('full').split('#')[0])
     isServing = true
-    ready(web.url)
+    const { address } = web
+    const tell = { full: ready, watch: watchReady }
+    browsers.onNewLink = (rights) => {
+      note('The address a browser came by before lets nobody in any more; this one does.')
+      tell[rights]?.(address(rights))
+    }
+    ready(address('full'))
+    watchReady?.(address('watch'))
     await host.ended
   } finally {
     loop.stop()

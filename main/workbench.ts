@@ -116,7 +116,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const rules = new RulesStore(storage, (changed) => events.send({ type: 'rules.changed', rules: changed }))
   await Promise.all([settings.load(), rules.load()])
   const host = new HostState({
-    fixed: { kind, version, dataFolder: home, capabilities: capabilitiesOf(options) },
+    fixed: { kind, version, dataFolder: home, capabilities: capabilitiesOf(options), browser: null },
     storage,
     config,
     send: (event) => events.send(event),

@@ -18,7 +18,13 @@ export type RunArguments = {
   timeout: number | undefined
   prompt: string
 }
-export type ServeArguments = { command: 'serve'; json: boolean; port: number; workspace: string | undefined }
+export type ServeArguments = {
+  command: 'serve'
+  json: boolean
+  port: number
+  workspace: string | undefined
+  watchLink: boolean
+}
 export type SessionsArguments =
   | { command: 'list'; json: boolean; workspace: string | undefined; archived: boolean; limit: number }
   | { command: 'show'; json: boolean; id: string; items: number | undefined }
@@ -122,13 +128,14 @@ function parseRun(args: string[]): RunArguments {
 }
 
 function parseServe(args: string[]): ServeArguments {
-  const { values, positionals } = read(args, { json, port: text, workspace: text })
+  const { values, positionals } = read(args, { json, port: text, workspace: text, 'watch-link': flag })
   none(positionals)
   return {
     command: 'serve',
     json: values.json ?? false,
     port: whole('--port', values.port ?? '0', 0, 65_535),
     workspace: values.workspace,
+    watchLink: values['watch-link'] ?? false,
   }
 }
 

@@ -73,7 +73,8 @@ sessions are served, and taken over when it ends.
 Options
   --port N          the port; any free one without it
   --workspace DIR   opens this folder as a workspace
-  --json            the line is all there is
+  --watch-link      prints one more address: whoever opens it can watch, and change nothing
+  --json            the lines are all there is
 
 Exit codes
   0    ended

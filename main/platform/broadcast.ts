@@ -71,3 +71,39 @@ export class Broadcast<T> {
     return values()
   }
 }
+
+/** What `told` says and what `more` says meanwhile, each in its order; ends with `told`. */
+export async function* joined<T>(
+  told: AsyncIterable<T>,
+  more: (signal: AbortSignal) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  const ending = new AbortController()
+  const sources = [told, more(ending.signal)].map((source) => source[Symbol.asyncIterator]())
+  // At most one of each source. Racing their promises would leave something behind on the quiet one with every value.
+  const arrived: { source: AsyncIterator<T>; next: Promise<IteratorResult<T>> }[] = []
+  let arrival = Promise.withResolvers<void>()
+  const take = (source: AsyncIterator<T>): void => {
+    const next = source.next()
+    const tell = (): void => {
+      arrived.push({ source, next })
+      arrival.resolve()
+    }
+    next.then(tell, tell)
+  }
+  for (const source of sources) take(source)
+  try {
+    for (;;) {
+      await arrival.promise
+      arrival = Promise.withResolvers()
+      for (const { source, next } of arrived.splice(0)) {
+        const { done, value } = await next
+        if (done) return
+        take(source)
+        yield value
+      }
+    }
+  } finally {
+    ending.abort()
+    await sources[0]!.return?.()
+  }
+}

@@ -17,7 +17,7 @@ import type { SessionWrite, Storage } from '../storage/storage.ts'
 import { decide } from '../turns/decide.ts'
 import type { Decision } from '../turns/decision.ts'
 import type { Command, Input } from '../turns/inputs.ts'
-import { checkMutable } from '../turns/requests.ts'
+import { checkMutable, checkRights, type Rights } from '../turns/requests.ts'
 import type { Effect, SessionState } from '../turns/state.ts'
 import { type Letter, Mailbox, type StreamReport } from './mailbox.ts'
 import { TurnHandle } from './turn-handle.ts'
@@ -117,18 +117,25 @@ export class SessionActor {
     if (this.failingSince !== null) throw unsaved()
   }
 
-  /** Applies a command; resolves with its reply once durable, rejects with the refusal. */
-  command<R>(command: Command): Promise<R> {
+  /**
+   * Applies a command; resolves with its reply once durable, rejects with the refusal. `rights` are read as it is applied,
+   * after every wait (S-31).
+   */
+  command<R>(command: Command, rights?: Rights): Promise<R> {
     const input: Input = { kind: 'command', command }
-    // The abort does not wait for a transaction that is under way (T-95); the decision follows in its turn.
-    if (command.type === 'stop') this.handles.get(command.turnId)?.controller.abort(command.reason)
+    if (command.type === 'stop' && rights?.mayAct() !== false) {
+      // The abort does not wait for a transaction that is under way (T-95); the decision follows in its turn, and what
+      // becomes of the rights meanwhile is too late for both.
+      this.handles.get(command.turnId)?.controller.abort(command.reason)
+      return this.mailbox.post(input) as Promise<R>
+    }
     if (!isKept(input) && this.failingSince !== null) return Promise.reject(unsaved())
     if (!isKept(input) && this.mailbox.isFull) {
       return Promise.reject(
         new LatheError('storage.busy', 'Too much waits to be saved.', { hint: 'Try again in a moment.' }),
       )
     }
-    return this.mailbox.post(input) as Promise<R>
+    return this.mailbox.post(input, 'now', rights) as Promise<R>
   }
 
   /** A report whose answer, or durability, the worker waits for. */
@@ -214,6 +221,7 @@ export class SessionActor {
   private apply(letter: Letter): Applied {
     const { input } = letter
     try {
+      checkRights(letter.rights)
       if (this.failingSince !== null && !isKept(input)) throw unsaved()
       const { decision, reply } = decide(this.state, input, {
         now: letter.at,

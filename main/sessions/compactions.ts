@@ -24,6 +24,7 @@ import type { ModelMessage, Models } from '../models/model.ts'
 import { orStop } from '../models/stop.ts'
 import type { Redaction } from '../platform/redaction.ts'
 import type { Storage } from '../storage/storage.ts'
+import { checkRights, type Rights } from '../turns/requests.ts'
 import type { SessionActor } from './actor.ts'
 import { loadModelContext, type ModelContext, type ModelContextPorts } from './model-context.ts'
 import { choiceOfTurn, type ChoicePorts } from './turn-choice.ts'
@@ -84,7 +85,8 @@ export class Compactions {
   }
 
   /** The person's wish. Throws `turn.busy`, and why no summary came. */
-  async compact(actor: SessionActor, focus?: string): Promise<'compacted' | 'nothing' | 'cancelled'> {
+  async compact(actor: SessionActor, focus?: string, rights?: Rights): Promise<'compacted' | 'nothing' | 'cancelled'> {
+    checkRights(rights)
     actor.checkMutable()
     const { turn } = actor.peek()
     if (turn && !this.running(actor.id))

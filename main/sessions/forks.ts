@@ -5,6 +5,7 @@ import { titleCharsMax } from '../../preload/contract/limits.ts'
 import type { Entry, SessionHeader } from '../../preload/contract/session.ts'
 import type { Storage } from '../storage/storage.ts'
 import { Decision } from '../turns/decision.ts'
+import { checkRights, type Rights } from '../turns/requests.ts'
 import { newSession } from '../turns/state.ts'
 import { entryOf } from './entry.ts'
 import type { Sessions } from './sessions.ts'
@@ -32,7 +33,7 @@ export class Forks {
   }
 
   /** The new session. Throws `fork.bad_point`, `fork.not_settled`, `session.deleted`. Touches no file (S-78). */
-  async fork(sessionId: string, { at, side = 'after', title }: ForkWish): Promise<SessionHeader> {
+  async fork(sessionId: string, { at, side = 'after', title }: ForkWish, rights?: Rights): Promise<SessionHeader> {
     const { sessions, storage } = this.ports
     const actor = await sessions.actor(sessionId)
     const point = await actor.using(async () => {
@@ -85,6 +86,7 @@ export class Forks {
       endedAt: environment.now,
       contextual: false,
     })
+    checkRights(rights)
     await storage.commit({
       ...writeOf(decision.state, [decision]),
       copy: {

@@ -3,10 +3,18 @@ import { deltaIntervalMs, heldDeltaBytesMax } from '../../preload/contract/limit
 import type { Report } from '../agent/reports.ts'
 import type { ReportWhen } from '../agent/turn-port.ts'
 import type { Input } from '../turns/inputs.ts'
+import type { Rights } from '../turns/requests.ts'
 
 export type StreamReport = Extract<Report, { type: 'stream' | 'toolOutput' }>
 /** `at` is when it was received: what is measured does not depend on how long a disk took (T-40). */
-export type Letter = { input: Input; at: number; resolve(reply: unknown): void; reject(error: unknown): void }
+export type Letter = {
+  input: Input
+  at: number
+  /** Of the client that sent it, read as it is applied. */
+  rights: Rights | undefined
+  resolve(reply: unknown): void
+  reject(error: unknown): void
+}
 
 /** Commands that may wait while a transaction is under way. */
 const lettersMax = 1_000
@@ -48,8 +56,10 @@ export class Mailbox {
   }
 
   /** Resolves with the reply once durable, rejects with the refusal. */
-  post(input: Input, when: ReportWhen = 'now'): Promise<unknown> {
-    const promise = new Promise((resolve, reject) => this.letters.push({ input, at: this.now(), resolve, reject }))
+  post(input: Input, when: ReportWhen = 'now', rights?: Rights): Promise<unknown> {
+    const promise = new Promise((resolve, reject) =>
+      this.letters.push({ input, at: this.now(), rights, resolve, reject }),
+    )
     // What streams from here on comes after it.
     this.growing.clear()
     if (when === 'soon') this.flushSoon()
@@ -114,7 +124,7 @@ export class Mailbox {
   }
 
   private unanswered(input: Input): Letter {
-    return { input, at: this.now(), resolve: () => {}, reject: () => {} }
+    return { input, at: this.now(), rights: undefined, resolve: () => {}, reject: () => {} }
   }
 }
 

@@ -9,6 +9,7 @@ import { ExecSessions, seconds } from '../exec/exec-sessions.ts'
 import { cutOutput } from '../exec/output.ts'
 import { findShell, shellLaunch, type ShellName } from '../exec/shell.ts'
 import type { Effect } from '../tools/tool.ts'
+import type { Rights } from '../turns/requests.ts'
 import type { Sessions } from './sessions.ts'
 
 export type OwnCommandsPorts = {
@@ -35,7 +36,11 @@ export class OwnCommands {
   }
 
   /** Throws `exec.disabled`, `command.forbidden`, `workspace.missing`, `exec.limit`, `exec.spawn_failed`. Resolves once it runs and is shown. */
-  async start(sessionId: string, line: string): Promise<{ itemId: string; finished: Promise<number | null> }> {
+  async start(
+    sessionId: string,
+    line: string,
+    rights?: Rights,
+  ): Promise<{ itemId: string; finished: Promise<number | null> }> {
     const { ports } = this
     if (!ports.settings()['exec.enabled'])
       throw new LatheError('exec.disabled', 'Commands are switched off in Settings.')
@@ -50,13 +55,17 @@ export class OwnCommands {
       (ports.settings()['exec.shell'] ?? undefined) as ShellName | undefined,
     )
     const itemId = newId()
-    await ports.sessions.command(sessionId, {
-      type: 'command.started',
-      itemId,
-      line: ports.redact(command),
-      title: ports.redact(command).slice(0, toolTitleCharsMax),
-      folder,
-    })
+    await ports.sessions.command(
+      sessionId,
+      {
+        type: 'command.started',
+        itemId,
+        line: ports.redact(command),
+        title: ports.redact(command).slice(0, toolTitleCharsMax),
+        folder,
+      },
+      rights,
+    )
     const launch = shellLaunch(shell, command, false)
     try {
       const session = await ports.exec.start(sessionId, {

@@ -3,6 +3,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { rewoundKeptDays, sliceItems, sliceItemsMax } from '../../preload/contract/limits.ts'
 import type { ItemSlice } from '../../preload/contract/session.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { Rights } from '../turns/requests.ts'
 import type { RewindReply } from '../turns/rewind.ts'
 import type { SessionActor } from './actor.ts'
 import { fingerprintOf } from './message-checks.ts'
@@ -36,6 +37,7 @@ export class Rewinds {
     itemId: string,
     edited: Omit<Submission, 'whenBusy'> | null,
     withFiles = false,
+    rights?: Rights,
   ): Promise<NonNullable<RewindReply>> {
     const { sessions, storage } = this.ports
     const actor = await sessions.actor(sessionId)
@@ -56,30 +58,30 @@ export class Rewinds {
         const point = await storage.pointOf(sessionId, itemId)
         if (!point) throw new LatheError('request.invalid', 'That message is not in this session.')
         const ending = await storage.items(sessionId, { before: itemId, limit: sliceItems })
-        return actor.command<RewindReply>({ type: 'rewind', seq, point, ending, message, withFiles })
+        return actor.command<RewindReply>({ type: 'rewind', seq, point, ending, message, withFiles }, rights)
       })
     })
   }
 
   /** Brings the entries of a mark back. Throws `turn.busy`, `request.invalid` where something was sent since. */
-  async restore(sessionId: string, markItemId: string): Promise<void> {
+  async restore(sessionId: string, markItemId: string, rights?: Rights): Promise<void> {
     const actor = await this.ports.sessions.actor(sessionId)
     await actor.using(() =>
       this.settled(actor, async (seq) => {
         const back = await this.ports.storage.restoring(sessionId, markItemId)
         if (!back) throw new LatheError('request.invalid', 'There is nothing set aside there.')
-        return (await actor.command<boolean>({ type: 'rewind.restore', seq, markItemId, back })) || null
+        return (await actor.command<boolean>({ type: 'rewind.restore', seq, markItemId, back }, rights)) || null
       }),
     )
   }
 
-  async delete(sessionId: string, markItemId: string): Promise<void> {
+  async delete(sessionId: string, markItemId: string, rights?: Rights): Promise<void> {
     const actor = await this.ports.sessions.actor(sessionId)
     await actor.using(async () => {
       const mark = await this.ports.storage.item(sessionId, markItemId)
       if (mark?.kind !== 'rewind' || !mark.visible)
         throw new LatheError('request.invalid', 'There is nothing set aside there.')
-      await actor.command({ type: 'rewind.delete', mark })
+      await actor.command({ type: 'rewind.delete', mark }, rights)
     })
   }
 

@@ -13,6 +13,7 @@ import type { Storage } from '../storage/storage.ts'
 import { nextStart } from '../turns/automatic.ts'
 import type { Command } from '../turns/inputs.ts'
 import { nextExpiry } from '../turns/notices.ts'
+import { checkRights, type Rights } from '../turns/requests.ts'
 import { newSession, type Effect } from '../turns/state.ts'
 import { SessionActor } from './actor.ts'
 import { AutomaticStarts } from './automatic-starts.ts'
@@ -98,7 +99,9 @@ export class Sessions {
     model?: string | undefined
     agent?: string | null | undefined
     approvalMode?: ApprovalMode | undefined
+    rights?: Rights | undefined
   }): SessionActor {
+    checkRights(input.rights)
     if (this.closing) throw new LatheError('app.closing', 'Lathe is shutting down.')
     const model = input.model === undefined ? null : this.ports.chooseModel(input.model)
     const approvalMode = input.approvalMode ?? this.ports.settings().approvalMode
@@ -131,8 +134,8 @@ export class Sessions {
     return load
   }
 
-  async command<R>(id: string, command: Command): Promise<R> {
-    return (await this.actor(id)).command<R>(command)
+  async command<R>(id: string, command: Command, rights?: Rights): Promise<R> {
+    return (await this.actor(id)).command<R>(command, rights)
   }
 
   /**
@@ -181,14 +184,14 @@ export class Sessions {
   }
 
   /** Stops and settles a running turn first, then hides the session everywhere (S-21, T-11). */
-  async delete(id: string): Promise<void> {
+  async delete(id: string, rights?: Rights): Promise<void> {
     const actor = await this.actor(id)
     await actor.using(async () => {
       for (let turn = actor.peek().turn; turn; turn = actor.peek().turn) {
-        await actor.command({ type: 'stop', turnId: turn.id, reason: 'session_deleted' })
+        await actor.command({ type: 'stop', turnId: turn.id, reason: 'session_deleted' }, rights)
         await this.settled(actor, turn.id)
       }
-      await actor.command({ type: 'delete' })
+      await actor.command({ type: 'delete' }, rights)
     })
     // An unsent session leaves nothing (S-3).
     if (!actor.stored) this.actors.delete(id)
@@ -196,8 +199,8 @@ export class Sessions {
   }
 
   /** Gone for good, at once: items, journal, settings (S-21). */
-  async purge(id: string): Promise<void> {
-    await this.delete(id)
+  async purge(id: string, rights?: Rights): Promise<void> {
+    await this.delete(id, rights)
     this.actors.delete(id)
     await this.ports.storage.erase(id, this.ports.now())
   }

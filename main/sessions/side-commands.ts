@@ -8,6 +8,7 @@ import type { ProviderState } from '../models/models.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AgentFiles } from '../agent/agent-files.ts'
 import { addUsage } from '../agent/usage.ts'
+import type { Rights } from '../turns/requests.ts'
 import type { Forks } from './forks.ts'
 import { saidBy } from './export.ts'
 import type { Sessions } from './sessions.ts'
@@ -40,24 +41,25 @@ export class SideCommands {
   }
 
   /** A bad argument answers with usage and changes nothing; a refusal is the answer. */
-  async run(sessionId: string, name: string, argument: string): Promise<SideAnswer> {
+  async run(sessionId: string, name: string, argument: string, rights?: Rights): Promise<SideAnswer> {
     const { sessions } = this.ports
     const actor = await sessions.actor(sessionId)
     return actor.using(async () => {
       actor.checkMutable()
-      const said = await this.answer(sessionId, name, argument).catch((error: unknown) => {
+      const said = await this.answer(sessionId, name, argument, rights).catch((error: unknown) => {
         const { message, hint } = errorBody(error)
         return [message, hint].filter(Boolean).join(' ')
       })
       const text = said.length > answerCharsMax ? `${said.slice(0, answerCharsMax)}…` : said
       const line = `/${name}${argument === '' ? '' : ` ${argument}`}`
       // A deleted session says nothing any more.
-      const stored = name !== 'delete' && (await actor.command<boolean>({ type: 'side.answered', line, answer: text }))
+      const stored =
+        name !== 'delete' && (await actor.command<boolean>({ type: 'side.answered', line, answer: text }, rights))
       return { text, stored }
     })
   }
 
-  private async answer(sessionId: string, name: string, argument: string): Promise<string> {
+  private async answer(sessionId: string, name: string, argument: string, rights: Rights | undefined): Promise<string> {
     const { sessions } = this.ports
     const view = await sessions.open(sessionId)
     const { header } = view
@@ -71,39 +73,39 @@ export class SideCommands {
       case 'history':
         return this.history(sessionId, argument)
       case 'model':
-        return this.model(view, argument)
+        return this.model(view, argument, rights)
       case 'effort':
-        return this.effort(view, argument)
+        return this.effort(view, argument, rights)
       case 'agent':
-        return this.agent(view, argument)
+        return this.agent(view, argument, rights)
       case 'mode': {
         const mode = ApprovalMode.safeParse(argument.toLowerCase())
         const modes = ApprovalMode.options.join(', ')
         if (argument === '') return `Approval mode: ${header.approvalMode}. There are ${modes}.`
         if (!mode.success) return `There is no mode "${argument}". There are ${modes}.`
-        await sessions.command(sessionId, { type: 'settings', approvalMode: mode.data })
+        await sessions.command(sessionId, { type: 'settings', approvalMode: mode.data }, rights)
         return `Approval mode: ${mode.data}.`
       }
       case 'rename':
         if (argument === '') return `This session is called "${header.title}". Usage: /rename TITLE`
-        await sessions.command(sessionId, { type: 'rename', title: argument })
+        await sessions.command(sessionId, { type: 'rename', title: argument }, rights)
         return 'Renamed.'
       case 'pin':
-        await sessions.command(sessionId, { type: 'pin', pinned: header.pinnedAt === null })
+        await sessions.command(sessionId, { type: 'pin', pinned: header.pinnedAt === null }, rights)
         return header.pinnedAt === null ? 'Pinned.' : 'No longer pinned.'
       case 'archive':
-        await sessions.command(sessionId, { type: 'archive', archived: true })
+        await sessions.command(sessionId, { type: 'archive', archived: true }, rights)
         return 'Archived. A new message takes it out again.'
       case 'delete':
-        await sessions.delete(sessionId)
+        await sessions.delete(sessionId, rights)
         return 'Deleted. It can be restored for 7 days.'
       case 'branch': {
-        const { id, title } = await this.ports.forks.fork(sessionId, argument === '' ? {} : { title: argument })
+        const { id, title } = await this.ports.forks.fork(sessionId, argument === '' ? {} : { title: argument }, rights)
         return `Forked as "${title}" (${id}).`
       }
       case 'stop': {
         const turnId = header.currentTurnId ?? header.lastTurnId
-        if (turnId !== null) await sessions.command(sessionId, { type: 'stop', turnId, reason: 'person' })
+        if (turnId !== null) await sessions.command(sessionId, { type: 'stop', turnId, reason: 'person' }, rights)
         return header.currentTurnId === null ? 'Nothing is running.' : 'Stopped.'
       }
       default:
@@ -174,7 +176,7 @@ export class SideCommands {
     return found.join('\n\n') || 'Nothing was said yet.'
   }
 
-  private async model({ header }: SessionView, argument: string): Promise<string> {
+  private async model({ header }: SessionView, argument: string, rights: Rights | undefined): Promise<string> {
     const names = await this.modelNames()
     const known = names.length === 0 ? 'No model is configured.' : `Models: ${names.join(', ')}.`
     if (argument === '') return `Model: ${header.model ?? this.chosen() ?? 'none'}. ${known}`
@@ -187,29 +189,29 @@ export class SideCommands {
     } catch {
       return `There is no model "${argument}". ${known}`
     }
-    await this.ports.sessions.command(header.id, { type: 'settings', model })
+    await this.ports.sessions.command(header.id, { type: 'settings', model }, rights)
     return `Model: ${model}, from the next turn on.`
   }
 
-  private async effort({ header }: SessionView, argument: string): Promise<string> {
+  private async effort({ header }: SessionView, argument: string, rights: Rights | undefined): Promise<string> {
     const efforts = await this.efforts(header.model ?? this.chosen())
     if (efforts.length === 0) return 'This model does not offer a choice of effort.'
     const names = efforts.join(', ')
     if (argument === '') return `Effort: ${header.effort ?? 'standard'}. There are ${names}.`
     const effort = efforts.find((one) => one.toLowerCase() === argument.toLowerCase())
     if (effort === undefined) return `There is no effort "${argument}". There are ${names}.`
-    await this.ports.sessions.command(header.id, { type: 'settings', effort })
+    await this.ports.sessions.command(header.id, { type: 'settings', effort }, rights)
     return `Effort: ${effort}, from the next turn on.`
   }
 
-  private async agent({ header }: SessionView, argument: string): Promise<string> {
+  private async agent({ header }: SessionView, argument: string, rights: Rights | undefined): Promise<string> {
     const { id, workspace } = header
     if (argument === '') {
       const known = await this.ports.agents.list(workspace)
       return `Agent: ${header.agent ?? builtInAgent}. There are ${agentNames(known)}.`
     }
     const settings = await agentSettings(this.ports, argument, workspace)
-    await this.ports.sessions.command(id, { type: 'settings', ...settings })
+    await this.ports.sessions.command(id, { type: 'settings', ...settings }, rights)
     return `Agent: ${settings.agent ?? builtInAgent}, from the next turn on.`
   }
 

@@ -9,7 +9,7 @@ import { splitName } from '../models/config.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { AutomaticRequest } from '../turns/automatic.ts'
 import type { Message } from '../turns/inputs.ts'
-import { checkText } from '../turns/requests.ts'
+import { checkText, type Rights } from '../turns/requests.ts'
 import type { Attendance } from '../turns/state.ts'
 import type { SessionActor } from './actor.ts'
 import { type MentionSources, resolveMentions } from './mentions.ts'
@@ -39,6 +39,7 @@ export type Submission = {
   /** For this message alone; null: the built-in one. */
   agent?: string | null | undefined
   attendance: Attendance
+  rights?: Rights | undefined
 }
 
 /** Each request is checked here, where waiting is allowed, and decided in one mailbox step of its session (T-12 to T-17). */
@@ -61,7 +62,10 @@ export class TurnRequests {
       ...(mentions?.length ? { mentions } : {}),
     }
     return this.once(id, requestId, asked, async (actor, fingerprint) =>
-      actor.command({ type: 'submit', message: await this.checked(actor, submission, fingerprint), whenBusy }),
+      actor.command(
+        { type: 'submit', message: await this.checked(actor, submission, fingerprint), whenBusy },
+        submission.rights,
+      ),
     )
   }
 
@@ -105,6 +109,7 @@ export class TurnRequests {
     turnId: string,
     model: string | undefined,
     attendance: Attendance,
+    rights?: Rights,
   ): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'retry', turnId, model: model ?? null }, async (actor, fingerprint) => {
       const { text, prompt, attachments, mentions } = await this.userItem(actor, turnId)
@@ -123,26 +128,38 @@ export class TurnRequests {
         attendance,
         retryOf: turnId,
       }
-      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
+      return actor.command({ type: 'submit', message, whenBusy: 'refuse' }, rights)
     })
   }
 
   /** Goes on after an unfinished end, with a fixed instruction (T-181). */
-  continue(id: string, requestId: string, turnId: string, attendance: Attendance): Promise<SubmitReply> {
+  continue(
+    id: string,
+    requestId: string,
+    turnId: string,
+    attendance: Attendance,
+    rights?: Rights,
+  ): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
       await this.turnRow(actor, turnId)
       await this.checkPlace(actor)
       const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
-      return actor.command({ type: 'submit', message, whenBusy: 'refuse' })
+      return actor.command({ type: 'submit', message, whenBusy: 'refuse' }, rights)
     })
   }
 
-  continueRecovery(id: string, requestId: string, recoveryId: string, attendance: Attendance): Promise<SubmitReply> {
+  continueRecovery(
+    id: string,
+    requestId: string,
+    recoveryId: string,
+    attendance: Attendance,
+    rights?: Rights,
+  ): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'continueRecovery', recoveryId }, async (actor, fingerprint) => {
       await this.checkPlace(actor)
       const continues = actor.peek().view.header.recovery?.turnId ?? ''
       const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues })
-      return actor.command({ type: 'recovery.continue', recoveryId, message })
+      return actor.command({ type: 'recovery.continue', recoveryId, message }, rights)
     })
   }
 
@@ -152,6 +169,7 @@ export class TurnRequests {
     followUpId: string,
     byPerson: boolean,
     attendance: Attendance,
+    rights?: Rights,
   ): Promise<SubmitReply | null> {
     const actor = await this.ports.actor(id)
     return actor.using(async () => {
@@ -172,7 +190,7 @@ export class TurnRequests {
         source: 'follow_up',
         attendance,
       }
-      return actor.command({ type: 'followUp.start', id: followUpId, message, byPerson })
+      return actor.command({ type: 'followUp.start', id: followUpId, message, byPerson }, rights)
     })
   }
 

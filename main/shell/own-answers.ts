@@ -1,7 +1,7 @@
 /** What only the desktop application can answer, over a workbench that may be in another process. */
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
 import type { Update } from '../../preload/contract/update.ts'
-import { Broadcast } from '../platform/broadcast.ts'
+import { Broadcast, joined } from '../platform/broadcast.ts'
 import type { Desktop } from '../transport/answers/services.ts'
 import type { Handlers } from '../transport/handlers.ts'
 import type { Updates } from './updates.ts'
@@ -17,36 +17,8 @@ export class UpdateNews {
   }
 
   /** What the workbench tells, and the update where it changes; ends with the workbench's stream. */
-  async *among(told: AsyncIterable<WorkbenchEvent>): AsyncGenerator<WorkbenchEvent> {
-    const ending = new AbortController()
-    const sources = [told, this.news.read(ending.signal)].map((source) => source[Symbol.asyncIterator]())
-    // At most one of each source. Racing their promises would leave something behind on the quiet one with every event.
-    const arrived: { source: AsyncIterator<WorkbenchEvent>; next: Promise<IteratorResult<WorkbenchEvent>> }[] = []
-    let arrival = Promise.withResolvers<void>()
-    const take = (source: AsyncIterator<WorkbenchEvent>): void => {
-      const next = source.next()
-      const tell = (): void => {
-        arrived.push({ source, next })
-        arrival.resolve()
-      }
-      next.then(tell, tell)
-    }
-    for (const source of sources) take(source)
-    try {
-      for (;;) {
-        await arrival.promise
-        arrival = Promise.withResolvers()
-        for (const { source, next } of arrived.splice(0)) {
-          const { done, value } = await next
-          if (done) return
-          take(source)
-          yield value
-        }
-      }
-    } finally {
-      ending.abort()
-      await sources[0]!.return?.()
-    }
+  among(told: AsyncIterable<WorkbenchEvent>): AsyncGenerator<WorkbenchEvent> {
+    return joined(told, (signal) => this.news.read(signal))
   }
 }
 

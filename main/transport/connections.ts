@@ -24,9 +24,12 @@ export type Wire = {
   onClose(listener: () => void): void
 }
 
+/** Who is at the other end; without an id it gets one for this connection. */
+export type Client = Pick<ClientContext, 'kind' | 'attendance' | 'rights'> & { clientId?: string }
+
 export type Connections = {
   /** Serves the contract on `wire` until it closes. */
-  accept(wire: Wire, who: Pick<ClientContext, 'kind' | 'attendance'>): void
+  accept(wire: Wire, who: Client): void
   readonly count: number
   /** Closes every wire. */
   closeAll(): void
@@ -45,7 +48,7 @@ export function createConnections(options: Omit<RouterOptions, 'replies'> & { no
   const rpc = new RPCHandler(createRouter({ ...options, replies: createReplies(now) }))
   const open = new Set<Wire>()
 
-  function accept(wire: Wire, who: Pick<ClientContext, 'kind' | 'attendance'>): void {
+  function accept(wire: Wire, who: Client): void {
     const budget = createBudget(now)
     const faults = createCounter(invalidPerMinuteMax, 60_000, now)
     const closed = Promise.withResolvers<void>()

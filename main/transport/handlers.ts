@@ -4,6 +4,7 @@
  */
 import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
 import type { Contract } from '../../preload/contract/routes.ts'
+import type { Rights } from '../turns/requests.ts'
 import type { Attendance } from '../turns/state.ts'
 
 /** Who asks: known from the connection, never from the message (Z-156, S-34). */
@@ -15,6 +16,8 @@ export type ClientContext = {
    * line that asks on its terminal; one that cannot has its turn `fail`, or what would ask denied (Z-98, T-140).
    */
   attendance: Attendance
+  /** Of a browser, which may have been let in to watch only; absent: everything (Z-1). */
+  rights?: Rights
   /** Ends reads and streams when the caller goes; never given to a mutation (S-29). */
   signal?: AbortSignal
 }

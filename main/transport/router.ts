@@ -9,7 +9,9 @@ import { errorBody, LatheError } from '../../preload/contract/errors.ts'
 import { contract } from '../../preload/contract/routes.ts'
 import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import type { SessionEvent, WorkbenchEvent } from '../../preload/contract/events.ts'
+import { checkRights } from '../turns/requests.ts'
 import type { ClientContext, Handlers } from './handlers.ts'
+import { readRoutes } from './read-routes.ts'
 import type { Replies } from './replies.ts'
 import { slowSessionReader, slowTerminalReader, slowWatcher, subscribe, type Subscription } from './subscription.ts'
 
@@ -133,6 +135,7 @@ export function createRouter({ handlers, replies, fault }: RouterOptions): AnyRo
   ): Promise<unknown> {
     const { context, signal = new AbortController().signal } = options
     const input = inputSchema ? parse(inputSchema, options.input, name, context) : undefined
+    if (!readRoutes.has(name)) checkRights(context.client.rights)
     if (name === 'streams.ack') return acknowledge(input, context)
     const frame = getEventIteratorSchemaDetails(outputSchema)?.yields as z.ZodType | undefined
     if (frame) return openStream(name, input as { stream: string }, context, frame, signal)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { Browsers } from './browsers.ts'
 import { createConnections } from './connections.ts'
 import { fakeHandlers, type PartialHandlers } from './fake-handlers.ts'
 import type { ClientContext, Handlers } from './handlers.ts'
@@ -16,6 +17,7 @@ const me: ClientContext = { clientId: 'me', kind: 'cli', attendance: 'attended' 
 
 let folder: string
 let host: WebHost
+let browsers: Browsers
 let token: string
 let own: string
 let clock = 0
@@ -42,8 +44,10 @@ beforeEach(async () => {
     },
   }
   const fault = (error: unknown): void => void faults.push(error)
+  browsers = new Browsers()
   host = await startWebHost({
     port: 0,
+    browsers,
     connections: createConnections({ handlers: fakeHandlers(handlers), fault }),
     files: await listPageFiles(folder),
     health: () => health,
@@ -51,7 +55,7 @@ beforeEach(async () => {
     fault,
     now: () => clock,
   })
-  token = host.url.split('#token=')[1]!
+  token = browsers.link('full')
   own = `127.0.0.1:${host.port}`
 })
 
@@ -119,13 +123,17 @@ const upgradeLines =
 const askUpgrade = (path: string, given: Ask = {}): Promise<number> =>
   ask({ method: 'GET', path, token: null, type: null, more: upgradeLines, ...given })
 
-async function ticket(): Promise<string> {
-  const { body } = await raw(request({}))
-  return (JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) as { ticket: string }).ticket
+async function signIn(given: Ask = {}): Promise<{ ticket: string; token?: string }> {
+  const { body } = await raw(request(given))
+  return JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1)) as { ticket: string; token?: string }
 }
 
-async function openSocket(): Promise<{ socket: WebSocket; remote: Handlers }> {
-  const socket = new WebSocket(`ws://${own}/socket?ticket=${await ticket()}`, { origin: `http://${own}` })
+async function ticket(): Promise<string> {
+  return (await signIn()).ticket
+}
+
+async function openSocket(given: Ask = {}): Promise<{ socket: WebSocket; remote: Handlers }> {
+  const socket = new WebSocket(`ws://${own}/socket?ticket=${(await signIn(given)).ticket}`, { origin: `http://${own}` })
   await new Promise<void>((resolve, reject) => {
     socket.on('open', () => resolve())
     socket.on('error', reject)
@@ -143,6 +151,48 @@ test('Z-176 a ticket opens one socket that serves the contract', async () => {
   const { remote, socket } = await openSocket()
   expect(await remote.settings.preferences(undefined, me)).toEqual({ seen: true })
   socket.close()
+})
+
+test('Z-171 Z-176 an address lets a browser in, which goes on with a token of its own; the address of it asks for no more', async () => {
+  const { token: ownToken } = await signIn()
+  expect(ownToken).toMatch(/^[\w-]{43}$/)
+  expect(ownToken).not.toBe(token)
+  expect((await signIn({ token: ownToken! })).token).toBeUndefined()
+  expect(browsers.list()).toHaveLength(1)
+  expect(await ask({ method: 'GET', path: '/status' })).toBe(200)
+  expect(browsers.list()).toHaveLength(1)
+})
+
+test('S-31 Z-2 who came by the address to watch reads, and is refused by the host whatever it sends', async () => {
+  const { remote, socket } = await openSocket({ token: browsers.link('watch') })
+  expect(await remote.settings.preferences(undefined, me)).toEqual({ seen: true })
+  const set = remote.settings.setPreferences({ requestId: 'r', preferences: {} }, me)
+  await expect(set).rejects.toMatchObject({ code: 'access.denied' })
+  expect(faults).toEqual([])
+  socket.close()
+})
+
+test('S-31 rights that are narrowed stay so: over a new connection, and the address it came by lets it in no more', async () => {
+  const { token: ownToken } = await signIn()
+  const [browser] = browsers.list()
+  browsers.setRights(browser!.id, 'watch')
+  const { remote, socket } = await openSocket({ token: ownToken! })
+  const set = remote.settings.setPreferences({ requestId: 'r', preferences: {} }, me)
+  await expect(set).rejects.toMatchObject({ code: 'access.denied' })
+  expect(await ask({ token })).toBe(401)
+  expect(await ask({ token: browsers.link('full') })).toBe(200)
+  browsers.signOut(browser!.id)
+  await new Promise((resolve) => socket.once('close', resolve))
+  expect(await ask({ token: ownToken! })).toBe(401)
+  expect(browsers.list().map(({ rights }) => rights)).toEqual(['full'])
+})
+
+test('S-31 a ticket of a browser that was signed out meanwhile opens nothing that lasts', async () => {
+  const given = await signIn()
+  browsers.signOut(browsers.list()[0]!.id)
+  const socket = new WebSocket(`ws://${own}/socket?ticket=${given.ticket}`, { origin: `http://${own}` })
+  await new Promise((resolve) => socket.once('close', resolve))
+  expect(browsers.list()).toEqual([])
 })
 
 test('Z-173 K-23 a Host that is missing, double or not exactly ours is 403, for files too', async () => {
@@ -335,7 +385,8 @@ test('Z-170 it listens on loopback alone', async () => {
     })
     expect([address, refused]).toEqual([address, true])
   }
-  expect(host.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/)
+  for (const rights of ['full', 'watch'] as const)
+    expect(host.address(rights)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/)
 })
 
 test('SA-34 a taken port is an error that says so', async () => {
@@ -348,6 +399,7 @@ test('SA-34 a taken port is an error that says so', async () => {
     health: () => 'ready',
     status: () => ({}),
     fault: () => {},
+    browsers: new Browsers(),
     connections: createConnections({ handlers: fakeHandlers({}), fault: () => {} }),
   })
   await expect(started).rejects.toThrow(`Port ${port} is taken.`)

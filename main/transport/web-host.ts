@@ -2,15 +2,17 @@
  * The loopback web host: static files, a ticket for the token, and the contract over a WebSocket. Opening the printed
  * address works; every other page, program or person on the machine gets nothing (security.md 12).
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { WebSocketServer, type WebSocket } from 'ws'
+import type { BrowserRights } from '../../preload/contract/browsers.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { frameBytesMax, socketsMax, ticketMs } from '../../preload/contract/limits.ts'
+import type { Admitted, Browsers } from './browsers.ts'
 import { closeCodes, createCounter, type Connections, type Wire } from './connections.ts'
 import type { PageFile } from './page-files.ts'
 import { pageHeaders } from './page-policy.ts'
@@ -26,8 +28,8 @@ const ticketsMax = 64
 const unsentBytesMax = 32 * 1024 * 1024
 
 export type WebHost = {
-  /** The address with its token: shown once, to the person who started the host (S-139). */
-  readonly url: string
+  /** An address with its token, for the person who started the host and those they let in (S-139). */
+  address(rights: BrowserRights): string
   readonly port: number
   /** Ends every connection and stops listening. */
   close(): Promise<void>
@@ -37,6 +39,7 @@ export type WebHostOptions = {
   /** 0 takes any free port. */
   port: number
   connections: Connections
+  browsers: Browsers
   files: ReadonlyMap<string, PageFile>
   /** What `/health` says; 200 only for `ready` (Z-181). */
   health(): 'starting' | 'ready' | 'degraded' | 'draining'
@@ -60,9 +63,8 @@ const refusals: Readonly<Record<number, string>> = {
 
 /** Listens and answers; throws the system's error where the port cannot be had. */
 export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
-  const { connections, files, health, status, fault, now = () => performance.now() } = options
-  const token = randomBytes(32).toString('base64url')
-  const tickets = new Map<string, { origin: string; until: number }>()
+  const { connections, browsers, files, health, status, fault, now = () => performance.now() } = options
+  const tickets = new Map<string, { origin: string; until: number; browser: Admitted }>()
   const failures = createCounter(failuresPerMinuteMax, 60_000, now)
   let lockedUntil = 0
   let hosts: ReadonlySet<string> = new Set()
@@ -79,9 +81,8 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     return refuse(401)
   }
 
-  function isTokenOf(request: IncomingMessage): boolean {
-    const given = /^Bearer ([\w-]+)$/.exec(request.headers.authorization ?? '')?.[1] ?? ''
-    return timingSafeEqual(digest(given), digest(token))
+  function tokenOf({ headers }: IncomingMessage): string {
+    return /^Bearer ([\w-]+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
   }
 
   /** Whether our own page sent this: exact Host, own Origin, no other site (Z-173, Z-174). Null where it did. */
@@ -95,18 +96,19 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     return site === undefined || site === 'same-origin' || isPageLoad ? null : refuse(403)
   }
 
-  function issueTicket(origin: string): string {
+  function issueTicket(origin: string, browser: Admitted): string {
     for (const [ticket, { until }] of tickets) if (until < now() || tickets.size >= ticketsMax) tickets.delete(ticket)
     const ticket = randomBytes(16).toString('base64url')
-    tickets.set(ticket, { origin, until: now() + ticketMs })
+    tickets.set(ticket, { origin, until: now() + ticketMs, browser })
     return ticket
   }
 
-  function isTicketOf(request: IncomingMessage, path: URL): boolean {
+  /** Whose ticket this is; it is used up. Null where it is none, or too late. */
+  function ticketOf(request: IncomingMessage, path: URL): Admitted | null {
     const ticket = path.searchParams.get('ticket') ?? ''
     const issued = tickets.get(ticket)
     tickets.delete(ticket)
-    return issued !== undefined && issued.until >= now() && issued.origin === request.headers.origin
+    return issued && issued.until >= now() && issued.origin === request.headers.origin ? issued.browser : null
   }
 
   async function answer(request: IncomingMessage): Promise<Answer> {
@@ -122,7 +124,10 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
     if (path.pathname === '/health') return { status: health() === 'ready' ? 200 : 503, body: { status: health() } }
     if (path.pathname === '/status')
       return (
-        judge(isTokenOf(request)) ?? { status: 200, body: { state: health(), clients: connections.count, ...status() } }
+        judge(browsers.knows(tokenOf(request))) ?? {
+          status: 200,
+          body: { state: health(), clients: connections.count, ...status() },
+        }
       )
     const file = files.get(path.pathname)
     return file ? { status: 200, file } : refuse(404)
@@ -130,12 +135,17 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
 
   async function post(request: IncomingMessage, path: URL): Promise<Answer> {
     if (request.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== 'application/json') return refuse(415)
-    const denied = judge(isTokenOf(request))
+    const denied = judge(browsers.knows(tokenOf(request)))
     if (denied) return denied
     if (!(await drain(request))) return refuse(413)
-    return path.pathname === '/ticket'
-      ? { status: 200, body: { ticket: issueTicket(request.headers.origin!) } }
-      : refuse(404)
+    if (path.pathname !== '/ticket') return refuse(404)
+    const admitted = browsers.admit(tokenOf(request), request.headers['user-agent'])
+    // Signed out while its request came in.
+    if (!admitted) return refuse(401)
+    const { browser, token } = admitted
+    // One that came by an address goes on with a token of its own.
+    const own = token === null ? {} : { token }
+    return { status: 200, body: { ticket: issueTicket(request.headers.origin!, browser), ...own } }
   }
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -163,12 +173,17 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
     const path = pathOf(request)
-    const denied =
-      judgeSender(request, true) ?? (path?.pathname === '/socket' ? judge(isTicketOf(request, path)) : refuse(404))
+    const foreign = judgeSender(request, true) ?? (path?.pathname === '/socket' ? null : refuse(404))
+    if (foreign) return refuseUpgrade(socket, foreign.status)
+    const browser = ticketOf(request, path!)
+    const denied = judge(browser !== null)
     if (denied) return refuseUpgrade(socket, denied.status)
     upgrading.handleUpgrade(request, socket, head, (opened) => {
       if (upgrading.clients.size > socketsMax) return opened.close(closeCodes.tryLater, 'too many connections')
-      connections.accept(wireOf(opened), { kind: 'web', attendance: 'attended' })
+      const wire = wireOf(opened)
+      const { id, rights } = browser!
+      connections.accept(wire, { clientId: id, kind: 'web', attendance: 'attended', rights })
+      browser!.connected(wire)
     })
   }
 
@@ -209,7 +224,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, ...(hasIpv6 ? [`[::1]:${port}`] : [])])
 
   return {
-    url: `http://127.0.0.1:${port}/#token=${token}`,
+    address: (rights) => `http://127.0.0.1:${port}/#token=${browsers.link(rights)}`,
     port,
     async close() {
       connections.closeAll()
@@ -301,8 +316,4 @@ function listen(server: Server, host: string, port: number): Promise<void> {
       resolve()
     })
   })
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

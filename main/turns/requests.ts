@@ -15,6 +15,17 @@ export function boundReply(state: SessionState, requestId: string, fingerprint: 
   return binding.reply as SubmitReply
 }
 
+/** What a client may do, read each time it counts: it can change while a request is on its way (S-31). */
+export type Rights = { mayAct(): boolean }
+
+/** Throws `access.denied`. Absent rights are those of this computer's own windows and command line: everything (Z-1). */
+export function checkRights(rights: Rights | undefined): void {
+  if (rights && !rights.mayAct())
+    throw new LatheError('access.denied', 'This browser may only watch.', {
+      hint: 'Whoever started the host can allow more under Settings, Browsers.',
+    })
+}
+
 /** Refusals that depend on the session as it is now, in the order of T-14. */
 export function checkMutable(state: SessionState): void {
   if (state.closing)

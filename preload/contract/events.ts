@@ -3,6 +3,7 @@
  * Readers ignore unknown types and fields, so an older window survives a newer host.
  */
 import { z } from 'zod'
+import { Browser } from './browsers.ts'
 import { ErrorBody } from './errors.ts'
 import { Id } from './ids.ts'
 import { ApprovalItem, Automation, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
@@ -255,6 +256,8 @@ export const WorkbenchEvent = z.discriminatedUnion('type', [
     paths: z.union([z.array(z.string()).max(500), z.literal('rescan')]),
   }),
   z.object({ type: z.literal('terminal.changed'), terminal: TerminalState.optional(), removed: Id.optional() }),
+  /** Of the web host: all of them, or to one that only watches itself. */
+  z.object({ type: z.literal('browsers.changed'), browsers: z.array(Browser) }),
   z.object({ type: z.literal('models.changed') }),
   z.object({ type: z.literal('rules.changed'), rules: z.array(Rule) }),
   z.object({

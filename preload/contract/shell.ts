@@ -13,6 +13,7 @@ export const settingsPages = [
   'approvals',
   'terminal',
   'keys',
+  'browsers',
   'storage',
   'about',
 ] as const

@@ -1,7 +1,9 @@
 /** The host itself, its settings, and the workspaces it knows. */
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
+import { Browser, BrowserRights } from './browsers.ts'
 import { WorkbenchEvent, Workspace } from './events.ts'
+import { Id } from './ids.ts'
 import { act, done, Path, route, stream } from './route.ts'
 import { Settings } from './settings.ts'
 import { Update } from './update.ts'
@@ -14,6 +16,8 @@ export const HostInfo = z.object({
   dataFolder: z.string(),
   capabilities: z.array(z.enum(['open_folder_dialog', 'reveal', 'open_external', 'keychain', 'windows', 'updates'])),
   banner: z.string().nullable(),
+  /** What the window is shown in, where a web host serves it. */
+  browser: Browser.nullable(),
 })
 export type HostInfo = z.infer<typeof HostInfo>
 
@@ -30,6 +34,15 @@ export const workbenchRoutes = {
     lookForUpdate: route.output(Update),
     /** Throws `turn.busy` for `now` while something runs. */
     installUpdate: route.input(z.object({ ...act, when: z.enum(['now', 'quit']) })).output(done),
+  },
+  /** Who signed in to the web host; nobody where there is none. */
+  browsers: {
+    list: route.output(z.array(Browser)),
+    /** Narrowed, the address it came by lets nobody in any more. */
+    setRights: route.input(z.object({ ...act, id: Id, rights: BrowserRights })).output(done),
+    signOut: route.input(z.object({ ...act, id: Id })).output(done),
+    /** An address that lets a browser in with these rights. Throws `host.not_here` where no web host serves. */
+    address: route.input(z.object({ rights: BrowserRights })).output(z.object({ url: z.string() })),
   },
   streams: {
     /** Credit: how many frames of `stream` the client has taken in all. */

@@ -11,7 +11,8 @@ import { ModelDialog } from '../models/model-dialog.tsx'
 import { SearchDialog } from '../search/search-dialog.tsx'
 import { usePreferences } from '../state/preferences.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
-import { useWorkbench } from '../state/workbench-store.ts'
+import { isWatching, useWorkbench } from '../state/workbench-store.ts'
+import { MayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { Delayed } from '../ui/skeleton.tsx'
@@ -43,6 +44,7 @@ export interface PageConnection {
 export function App({ connection }: { connection: PageConnection }) {
   const refusal = useRefusal(connection)
   const started = useWorkbench(({ info }) => info !== null)
+  const watching = useWorkbench(isWatching)
   useAppearance()
   useKeys()
   useEffect(followTitle, [])
@@ -52,18 +54,20 @@ export function App({ connection }: { connection: PageConnection }) {
   }, [])
   useLastSession()
   return (
-    <TooltipProvider>
-      {started ? (
-        <Frame refusal={refusal} onRetry={() => connection.retry()} />
-      ) : refusal ? (
-        <Refused refusal={refusal} onRetry={() => connection.retry()} />
-      ) : (
-        <Starting />
-      )}
-      <Dialogs />
-      <Confirm />
-      <Toaster />
-    </TooltipProvider>
+    <MayAct value={!watching}>
+      <TooltipProvider>
+        {started ? (
+          <Frame refusal={refusal} onRetry={() => connection.retry()} />
+        ) : refusal ? (
+          <Refused refusal={refusal} onRetry={() => connection.retry()} />
+        ) : (
+          <Starting />
+        )}
+        <Dialogs />
+        <Confirm />
+        <Toaster />
+      </TooltipProvider>
+    </MayAct>
   )
 }
 

@@ -8,6 +8,7 @@ import { shownText } from '../transcript/shown-text.ts'
 import { act, client } from '../state/link.ts'
 import { showDialog } from '../state/window-store.ts'
 import { changeSettings, installUpdate, useSetting, useSomethingRuns, useWorkbench } from '../state/workbench-store.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { Duration } from '../ui/duration.tsx'
@@ -110,7 +111,7 @@ function StorageBanner() {
   // A newer version's data folder is degraded too, and says so itself.
   const isLost = useWorkbench(({ host }) => host?.state === 'degraded' && host.banner === null)
   const settings = (
-    <Button size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'storage' })}>
+    <Button acts size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'storage' })}>
       Storage
     </Button>
   )
@@ -208,8 +209,9 @@ function UpdateBanner() {
   const update = useWorkbench((state) => state.update)
   const wanted = useSetting('updates.check')
   const runs = useSomethingRuns()
+  const mayAct = useMayAct()
   const [later, setLater] = useState<string | null>(null)
-  if (update.state === 'none') return null
+  if (update.state === 'none' || !mayAct) return null
   if (update.state === 'ready' && !update.atQuit && later !== update.version)
     return (
       <Banner

@@ -12,7 +12,7 @@ import { sessionRows } from '../sessions/session-groups.ts'
 import { prefer, usePreferences, withRecent } from '../state/preferences.ts'
 import { openSession } from '../state/session-store.ts'
 import { paneShown, showDialog, showInspector, showPane, showSession } from '../state/window-store.ts'
-import { changeSettings, useWorkbench } from '../state/workbench-store.ts'
+import { changeSettings, isWatching, useWorkbench } from '../state/workbench-store.ts'
 import { openTerminal } from '../terminal/terminal-actions.ts'
 import { terminalCommands } from '../terminal/terminal-commands.ts'
 import { approvalModes } from './approval-modes.ts'
@@ -298,10 +298,19 @@ export function command(id: string): Command | undefined {
   return byId.get(id)
 }
 
+/** Those that change nothing: all that a window has which only watches. */
+const watchable =
+  /^(palette\.|search\.|region\.|pane\.|inspector\.|transcript\.|shortcuts\.|welcome\.|changes\.(next|previous)|session\.(next|previous|go\d|export|copyLink)|terminal\.(find|copy|selectAll|next|previous|focus))/
+
+/** Whether this window has the command at all. */
+export function isOffered({ id }: Command): boolean {
+  return !isWatching() || watchable.test(id)
+}
+
 /** Runs a command by its id. False where it is unknown or cannot be done now. */
 export function runCommand(id: string): boolean {
   const found = byId.get(id)
-  if (!found || (found.when && found.when() !== true)) return false
+  if (!found || !isOffered(found) || (found.when && found.when() !== true)) return false
   if (!found.keysOnly && found.category !== 'Go') {
     prefer({ 'palette.recent': withRecent(usePreferences.getState()['palette.recent'], id) })
   }

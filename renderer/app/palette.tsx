@@ -13,10 +13,11 @@ import { usePreference } from '../state/preferences.ts'
 import { openFile, type PaletteMode, showDialog, showSession } from '../state/window-store.ts'
 import { useEntries, useWorkbench } from '../state/workbench-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Kbd } from '../ui/kbd.tsx'
 import { categories, type Command } from './command.ts'
-import { boundCommands, commands, runCommand } from './commands.ts'
+import { boundCommands, commands, isOffered, runCommand } from './commands.ts'
 import { fuzzyRank, type Match } from './fuzzy.ts'
 import { shownKeys } from './keys.ts'
 
@@ -87,7 +88,8 @@ function Commands({ query }: { query: string }) {
   const recent = usePreference('palette.recent')
   const overrides = useWorkbench(({ settings }) => settings.keys)
   const keys = useMemo(() => new Map(boundCommands(overrides).map((bound) => [bound.id, bound.keys])), [overrides])
-  const offered = useMemo(() => commands.filter(({ keysOnly }) => !keysOnly), [])
+  const mayAct = useMayAct()
+  const offered = useMemo(() => commands.filter((one) => !one.keysOnly && (mayAct || isOffered(one))), [mayAct])
   if (query !== '') {
     const found = fuzzyRank(offered, query, ({ title, category }) => `${title} ${category}`, shownMax)
     return (

@@ -44,7 +44,11 @@ export function ShortcutSheet() {
       onOpenChange={() => showDialog(null)}
       title="Keyboard shortcuts"
       width={760}
-      footer={<Button onClick={() => showDialog({ kind: 'settings', page: 'keys' })}>Change shortcuts</Button>}
+      footer={
+        <Button acts onClick={() => showDialog({ kind: 'settings', page: 'keys' })}>
+          Change shortcuts
+        </Button>
+      }
     >
       <ScrollArea label="Shortcuts" className="-mx-8 columns-1 gap-32 px-8 narrow:columns-2">
         {categories.map((category) => {

@@ -7,6 +7,7 @@ import { useSessionController, useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showDialog } from '../state/window-store.ts'
 import { callingCount, useEntries, useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { classNames } from '../ui/class-names.ts'
 import { DropdownMenu, MenuRadio } from '../ui/menu.tsx'
 import { attempt } from './attempt.ts'
@@ -80,6 +81,14 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
   // Without a choice the configuration's own default answers, as it did last.
   const last = useView(sessionId, ({ turns }) => turns.at(-1)?.model ?? null, null)
   const controller = useSessionController(sessionId)
+  const mayAct = useMayAct()
+  if (!mayAct)
+    return (
+      <span className="flex h-full min-w-0 items-center gap-12 px-6">
+        <span>{approvalModes[mode].label}</span>
+        <ModelName model={chosen ?? fallback ?? last} />
+      </span>
+    )
   return (
     <>
       <DropdownMenu
@@ -106,7 +115,7 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
 }
 
 function ModelSlot({ model }: { model: string | null }): ReactNode {
-  const providers = useWorkbench((state) => state.providers)
+  if (!useMayAct()) return <ModelName model={model} />
   return (
     <button
       type="button"
@@ -114,7 +123,12 @@ function ModelSlot({ model }: { model: string | null }): ReactNode {
       onClick={() => showDialog({ kind: 'models' })}
       title={model ?? 'Choose a model'}
     >
-      <span className="max-w-200 truncate">{model ? modelLabel(providers, model) : 'No model'}</span>
+      <ModelName model={model} />
     </button>
   )
+}
+
+function ModelName({ model }: { model: string | null }): ReactNode {
+  const providers = useWorkbench((state) => state.providers)
+  return <span className="max-w-200 truncate">{model ? modelLabel(providers, model) : 'No model'}</span>
 }

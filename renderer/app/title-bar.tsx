@@ -8,6 +8,7 @@ import { useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
 import { useEntry, useWorkbench } from '../state/workbench-store.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { classNames } from '../ui/class-names.ts'
 import { DropdownMenu } from '../ui/menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
@@ -39,7 +40,7 @@ export function TitleBar({ sessionId }: { sessionId: string | null }) {
       {(!list || !docked) && (
         <>
           <PaneToggle pane="list" shown={list} icon={frame === 'narrow' ? Menu : PanelLeft} />
-          <IconButton icon={SquarePen} label="New session" keys={newKeys} onClick={() => void newSession()} />
+          <IconButton acts icon={SquarePen} label="New session" keys={newKeys} onClick={() => void newSession()} />
         </>
       )}
       {sessionId === null ? (
@@ -83,6 +84,7 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
   const title = useView(sessionId, ({ header }) => header.title, '')
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
   const entry = useEntry(sessionId)
+  const mayAct = useMayAct()
   const renaming = useWindow(({ renaming }) => renaming?.place === 'title' && renaming.sessionId === sessionId)
   const workspaces = useWorkbench((state) => state.workspaces)
   const folder = workspace && (folderLabels([...workspaces.keys(), workspace]).get(workspace) ?? workspace)
@@ -100,8 +102,8 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
       <h2 className="flex min-w-0 items-baseline gap-8 px-4">
         <span
           className="truncate text-13 font-medium [app-region:no-drag]"
-          title={entry ? `${shownText(title)} (double-click to rename)` : undefined}
-          onDoubleClick={() => entry && useWindow.setState({ renaming: { sessionId, place: 'title' } })}
+          title={entry ? `${shownText(title)}${mayAct ? ' (double-click to rename)' : ''}` : undefined}
+          onDoubleClick={() => entry && mayAct && useWindow.setState({ renaming: { sessionId, place: 'title' } })}
         >
           <bdi>{shownText(title) || 'New session'}</bdi>
         </span>

@@ -10,6 +10,7 @@ import { showDialog, showSession } from '../state/window-store.ts'
 import { useEntries, useWorkbench, useWorkspaces } from '../state/workbench-store.ts'
 import { counted } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { attempt } from './attempt.ts'
@@ -18,6 +19,7 @@ import { Mark } from './mark.tsx'
 const recentMax = 6
 
 export function Welcome() {
+  const mayAct = useMayAct()
   const workspaces = useWorkspaces()
   const own = workspaces.filter(({ demo }) => !demo)
   const ready = useWorkbench(({ providers }) => providers).filter(
@@ -30,22 +32,28 @@ export function Welcome() {
         <header className="flex items-center gap-16">
           <Mark size={44} />
           <div>
-            <h2 className="text-22 font-semibold tracking-tight">{begun ? 'What is next?' : 'Welcome to Lathe'}</h2>
+            <h2 className="text-22 font-semibold tracking-tight">
+              {!mayAct ? 'You are watching' : begun ? 'What is next?' : 'Welcome to Lathe'}
+            </h2>
             <p className="text-14 text-muted">
-              {begun
-                ? 'Start something, or go on where you left off.'
-                : 'A workbench for agents that work in your files.'}
+              {!mayAct
+                ? 'Open a session to see what happens in it. Whoever runs this host decides what is sent.'
+                : begun
+                  ? 'Start something, or go on where you left off.'
+                  : 'A workbench for agents that work in your files.'}
             </p>
           </div>
         </header>
-        <ol
-          aria-label="First steps"
-          className="flex flex-col divide-y divide-line rounded-12 border border-line bg-raised"
-        >
-          <FolderStep done={own.length > 0} />
-          <ModelStep ready={ready} />
-          {!begun && <DemoStep />}
-        </ol>
+        {mayAct && (
+          <ol
+            aria-label="First steps"
+            className="flex flex-col divide-y divide-line rounded-12 border border-line bg-raised"
+          >
+            <FolderStep done={own.length > 0} />
+            <ModelStep ready={ready} />
+            {!begun && <DemoStep />}
+          </ol>
+        )}
         <Recent />
       </div>
     </div>
@@ -162,6 +170,7 @@ function DemoStep() {
 }
 
 function Recent() {
+  const mayAct = useMayAct()
   const workspaces = useWorkspaces()
   const entries = useEntries()
     .filter(({ archivedAt }) => archivedAt === null)
@@ -196,7 +205,7 @@ function Recent() {
           </ul>
         </section>
       )}
-      {entries.length === 0 && (
+      {entries.length === 0 && mayAct && (
         <section aria-labelledby="recent-folders">
           <h3 id="recent-folders" className="mb-4 px-8 text-12 font-medium text-faint">
             Folders

@@ -84,6 +84,7 @@ function FileReview({ sessionId, change }: { sessionId: string; change: ChangedF
   return (
     <>
       <IconButton
+        acts
         icon={Check}
         label={kept ? `Open ${path} for review again` : `Keep all changes of ${path}`}
         pressed={kept}
@@ -91,6 +92,7 @@ function FileReview({ sessionId, change }: { sessionId: string; change: ChangedF
         onClick={() => void keepChange(sessionId, change.id, null, !kept)}
       />
       <IconButton
+        acts
         icon={Undo2}
         label={`Undo all changes of ${path}`}
         size="small"

@@ -39,12 +39,13 @@ export function HunkBar({
           <span className="text-11 text-muted">Undone</span>
         ) : (
           <>
-            <Button size="small" variant="ghost" className="mr-auto" onClick={onComment}>
+            <Button acts size="small" variant="ghost" className="mr-auto" onClick={onComment}>
               <MessageSquarePlus size={12} strokeWidth={1.75} aria-hidden />
               Comment
             </Button>
             {state === 'accepted' && <span className="text-11 text-ok">Kept</span>}
             <Button
+              acts
               size="small"
               variant="ghost"
               disabled={change.undone !== undefined}
@@ -54,6 +55,7 @@ export function HunkBar({
               {state === 'accepted' ? 'Open again' : 'Keep'}
             </Button>
             <Button
+              acts
               size="small"
               variant="ghost"
               busy={busy}

@@ -40,8 +40,8 @@ export function LineComment({
     >
       <MessageSquareText size={13} strokeWidth={1.75} aria-hidden className="mt-4 shrink-0 text-note" />
       <Shown text={comment.text} className="min-w-0 grow py-2 whitespace-pre-wrap text-ink [overflow-wrap:anywhere]" />
-      <IconButton icon={Pencil} label="Edit comment" size="small" onClick={() => setEditing(true)} />
-      <IconButton icon={X} label="Remove comment" size="small" onClick={onRemove} />
+      <IconButton acts icon={Pencil} label="Edit comment" size="small" onClick={() => setEditing(true)} />
+      <IconButton acts icon={X} label="Remove comment" size="small" onClick={onRemove} />
     </div>
   )
 }

@@ -3,21 +3,30 @@ import { PendingDecisions } from '../approvals/pending-decisions.tsx'
 import { ExecStrip } from '../terminal/exec-strip.tsx'
 import { FilesInWriting } from '../transcript/files-in-writing.tsx'
 import { TurnStatus } from '../transcript/turn-status.tsx'
+import { useMayAct } from '../ui/acting.ts'
 import { MessageBox } from './message-box.tsx'
 import { PendingList } from './pending-list.tsx'
 import { SessionRemarks } from './session-remarks.tsx'
+import { Watching } from './watching.tsx'
 
 export function Composer({ sessionId }: { sessionId: string }) {
+  const mayAct = useMayAct()
   return (
     <section data-region="composer" aria-label="Composer" className="shrink-0 px-24 pb-16">
       <div className="mx-auto flex w-full max-w-736 flex-col gap-6">
-        <PendingDecisions sessionId={sessionId} />
+        {mayAct && <PendingDecisions sessionId={sessionId} />}
         <FilesInWriting sessionId={sessionId} />
         <TurnStatus sessionId={sessionId} />
-        <SessionRemarks sessionId={sessionId} />
-        <ExecStrip sessionId={sessionId} />
-        <PendingList sessionId={sessionId} />
-        <MessageBox key={sessionId} sessionId={sessionId} />
+        {mayAct ? (
+          <>
+            <SessionRemarks sessionId={sessionId} />
+            <ExecStrip sessionId={sessionId} />
+            <PendingList sessionId={sessionId} />
+            <MessageBox key={sessionId} sessionId={sessionId} />
+          </>
+        ) : (
+          <Watching />
+        )}
       </div>
     </section>
   )

@@ -60,6 +60,7 @@ export function ContextRing({ sessionId }: { sessionId: string }) {
         </p>
         <div className="flex gap-6">
           <Button
+            acts
             size="small"
             disabled={busy || used === null}
             onClick={() => {

@@ -94,6 +94,7 @@ function Fill({ sessionId, report, onRefresh }: { sessionId: string; report: Con
       <p className="mt-6 flex items-center gap-8 text-11 text-muted">
         <span className="min-w-0">{sentWords(report)}</span>
         <Button
+          acts
           size="small"
           variant="ghost"
           className="ml-auto shrink-0"

@@ -7,6 +7,7 @@ import { provideTarget } from '../app/command-targets.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import type { ShownFile } from '../state/window-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
@@ -47,6 +48,7 @@ export default function EditorPane({ file, reading, gone }: { file: ShownFile; r
       >
         {saving && <Spinner size={12} className="text-muted" />}
         <IconButton
+          acts
           icon={Save}
           label="Save"
           keys={saveKeys}
@@ -112,11 +114,11 @@ function DiskNote({
           </Button>
         )}
         {isChanged && (
-          <Button size="small" variant="ghost" onClick={() => document.takeTheirs()}>
+          <Button acts size="small" variant="ghost" onClick={() => document.takeTheirs()}>
             Use theirs
           </Button>
         )}
-        <Button size="small" variant="secondary" onClick={() => void document.keepMine()}>
+        <Button acts size="small" variant="secondary" onClick={() => void document.keepMine()}>
           {isChanged ? 'Keep mine' : 'Save it again'}
         </Button>
       </span>
@@ -137,9 +139,12 @@ function TextEditor({
   const place = useRef<HTMLDivElement>(null)
   const { line, column, opened } = file
 
+  const readOnly = !useMayAct()
+
   const create = useEffectEvent((element: HTMLElement) =>
     monaco.editor.create(element, {
       ...editorOptions(zoom),
+      readOnly,
       model: document.model,
       ariaLabel: `Text of ${shownText(document.path)}`,
     }),
@@ -154,7 +159,7 @@ function TextEditor({
       editor.dispose()
     }
   }, [document, ref])
-  useEffect(() => ref.current?.updateOptions(editorOptions(zoom)), [zoom, ref])
+  useEffect(() => ref.current?.updateOptions({ ...editorOptions(zoom), readOnly }), [zoom, readOnly, ref])
   useEffect(() => {
     const editor = ref.current
     if (!editor || line === undefined || opened === 0) return

@@ -31,7 +31,7 @@ export function FilesTab({ sessionId }: { sessionId: string }) {
         title="The folder is missing"
         detail={workspace}
         action={
-          <Button size="small" onClick={() => void locateFolder(workspace)}>
+          <Button acts size="small" onClick={() => void locateFolder(workspace)}>
             Locate
           </Button>
         }

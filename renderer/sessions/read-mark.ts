@@ -3,6 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react'
 import { useStore } from 'zustand'
 import { act, client } from '../state/link.ts'
 import { useView } from '../state/session-store.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { transcriptView } from '../transcript/view-state.ts'
 
 const readAfterMs = 1_000
@@ -27,10 +28,11 @@ export function useReadMark(sessionId: string): void {
   const unread = useView(sessionId, ({ header }) => header.notableSeq > header.readSeq, false)
   const seq = useView(sessionId, ({ header }) => header.notableSeq, 0)
   const atEnd = useStore(transcriptView(sessionId), ({ anchor }) => anchor === null)
+  const mayAct = useMayAct()
   const focused = useSyncExternalStore(followFocus, () => document.hasFocus())
   useEffect(() => void heldUnread.delete(sessionId), [sessionId])
   useEffect(() => {
-    if (!unread || !atEnd || !focused) return
+    if (!unread || !atEnd || !focused || !mayAct) return
     const timer = setTimeout(() => {
       // A mark that is lost with the connection is made again with the next event.
       if (!heldUnread.has(sessionId))
@@ -39,5 +41,5 @@ export function useReadMark(sessionId: string): void {
           .catch(() => {})
     }, readAfterMs)
     return () => clearTimeout(timer)
-  }, [sessionId, unread, atEnd, focused, seq])
+  }, [sessionId, unread, atEnd, focused, mayAct, seq])
 }

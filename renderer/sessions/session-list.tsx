@@ -109,7 +109,7 @@ function ListOptions({ archived, onArchived }: { archived: boolean; onArchived: 
       >
         Archived sessions
       </MenuCheckItem>
-      <MenuItem icon={Trash2} onSelect={() => showDialog({ kind: 'deleted' })}>
+      <MenuItem acts icon={Trash2} onSelect={() => showDialog({ kind: 'deleted' })}>
         Recently deleted
       </MenuItem>
     </DropdownMenu>
@@ -142,7 +142,7 @@ function NoSessions({ filter, archived, onClear }: { filter: string; archived: b
       title="Sessions appear here"
       detail="Open a folder to start the first one."
       action={
-        <Button size="small" onClick={() => void openFolder()}>
+        <Button acts size="small" onClick={() => void openFolder()}>
           Open folder
         </Button>
       }
@@ -272,8 +272,8 @@ export function SessionListHeader() {
         keys={searchKeys}
         onClick={() => showDialog({ kind: 'search' })}
       />
-      <IconButton icon={FolderOpen} label="Open folder" keys={openKeys} onClick={() => void openFolder()} />
-      <IconButton icon={SquarePen} label="New session" keys={newKeys} onClick={() => void newSession()} />
+      <IconButton acts icon={FolderOpen} label="Open folder" keys={openKeys} onClick={() => void openFolder()} />
+      <IconButton acts icon={SquarePen} label="New session" keys={newKeys} onClick={() => void newSession()} />
     </div>
   )
 }
@@ -284,6 +284,7 @@ export function SessionListFooter() {
   return (
     <div className="flex shrink-0 items-center justify-between border-t border-line px-6 py-4">
       <Button
+        acts
         variant="ghost"
         size="small"
         onClick={() => showDialog({ kind: 'settings', page: 'general' })}

@@ -23,23 +23,24 @@ export function SessionMenu({ entry, place }: { entry: Entry; place: 'list' | 't
     <>
       {/* After the menu has given the focus back, or the field would lose it at once. */}
       <MenuItem
+        acts
         icon={PenLine}
         keys={renameKeys}
         onSelect={() => setTimeout(() => useWindow.setState({ renaming: { sessionId: id, place } }), 50)}
       >
         Rename
       </MenuItem>
-      <MenuItem icon={pinned ? PinOff : Pin} onSelect={() => void pinSession(id, !pinned)}>
+      <MenuItem acts icon={pinned ? PinOff : Pin} onSelect={() => void pinSession(id, !pinned)}>
         {pinned ? 'Unpin' : 'Pin'}
       </MenuItem>
-      <MenuItem icon={MailOpen} onSelect={() => void markUnread(id)}>
+      <MenuItem acts icon={MailOpen} onSelect={() => void markUnread(id)}>
         Mark as unread
       </MenuItem>
-      <MenuItem icon={archived ? ArchiveRestore : Archive} onSelect={() => void archiveSession(id, !archived)}>
+      <MenuItem acts icon={archived ? ArchiveRestore : Archive} onSelect={() => void archiveSession(id, !archived)}>
         {archived ? 'Take out of the archive' : 'Archive'}
       </MenuItem>
       <MenuSeparator />
-      <MenuItem icon={GitFork} onSelect={() => void forkSession(id)}>
+      <MenuItem acts icon={GitFork} onSelect={() => void forkSession(id)}>
         Fork
       </MenuItem>
       <MenuItem icon={Link} onSelect={() => void copySessionLink(id)}>
@@ -55,7 +56,7 @@ export function SessionMenu({ entry, place }: { entry: Entry; place: 'list' | 't
         Export as HTML
       </MenuItem>
       <MenuSeparator />
-      <MenuItem icon={Trash2} danger onSelect={() => void deleteSession(id)}>
+      <MenuItem acts icon={Trash2} danger onSelect={() => void deleteSession(id)}>
         Delete
       </MenuItem>
     </>

@@ -4,6 +4,7 @@ import type { Entry } from '../../preload/contract/session.ts'
 import { prefer, usePreferences } from '../state/preferences.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
 import { useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { ContextMenu, DropdownMenu, MenuItem, MenuSeparator } from '../ui/menu.tsx'
@@ -28,6 +29,7 @@ export const SessionRow = memo(function SessionRow({
   const renaming = useWindow(({ renaming }) => renaming?.place === 'list' && renaming.sessionId === entry.id)
   const title = shownText(entry.title) || 'Untitled'
   const usual = useSetting('model')
+  const mayAct = useMayAct()
   const preview = shownText(entry.preview).slice(0, 200)
   const strong = entry.indicator === 'unread' || entry.indicator === 'needs_you'
   return (
@@ -59,7 +61,7 @@ export const SessionRow = memo(function SessionRow({
               .filter(Boolean)
               .join('\n')}
             onClick={() => showSession(entry.id)}
-            onDoubleClick={() => useWindow.setState({ renaming: { sessionId: entry.id, place: 'list' } })}
+            onDoubleClick={() => mayAct && useWindow.setState({ renaming: { sessionId: entry.id, place: 'list' } })}
             className={classNames(
               'ring-inside flex h-full min-w-0 grow items-center gap-6 rounded-6 pr-8 text-left',
               filed ? 'pl-6' : 'pl-8',
@@ -106,11 +108,13 @@ export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: Gr
   )
   const label = shownText(row.label)
   const { workspace } = row
+  const mayAct = useMayAct()
   return (
     <ContextMenu
+      off={!mayAct}
       items={
         <>
-          <MenuItem icon={Plus} onSelect={() => void newSession(workspace)}>
+          <MenuItem acts icon={Plus} onSelect={() => void newSession(workspace)}>
             New session here
           </MenuItem>
           <MenuItem icon={FolderSearch} onSelect={() => workspace !== null && void locateFolder(workspace)}>
@@ -149,6 +153,7 @@ export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: Gr
           </button>
           {missing ? (
             <Button
+              acts
               variant="ghost"
               size="small"
               className="text-needs"
@@ -159,6 +164,7 @@ export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: Gr
           ) : (
             <span className="opacity-0 group-hover:opacity-100 focus-within:opacity-100">
               <IconButton
+                acts
                 icon={Plus}
                 label={`New session in ${label}`}
                 size="small"

@@ -93,9 +93,11 @@ export function socketOfWebHost(page: Page): Connect {
       body: '{}',
       signal: limit,
     })
-    if (reply.status === 401) throw denied('The host was started again, or this is not its address.')
+    if (reply.status === 401) throw denied('This browser is not signed in, or not any more.')
     if (!reply.ok) throw new LatheError('host.unreachable', `The host answered ${reply.status}.`)
-    const { ticket } = (await reply.json()) as { ticket: string }
+    const { ticket, token: own } = (await reply.json()) as { ticket: string; token?: string }
+    // The address lets a browser in; what it goes on with is its own, and lasts while it is not signed out.
+    if (own !== undefined) storage.setItem(tokenKey, own)
     const socket = new WebSocket(
       `${location.origin.replace(/^http/, 'ws')}/socket?ticket=${encodeURIComponent(ticket)}`,
     )

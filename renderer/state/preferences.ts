@@ -6,6 +6,7 @@
 import { create } from 'zustand'
 import { z } from 'zod'
 import { act, type Client } from './link.ts'
+import { isWatching } from './workbench-store.ts'
 
 const inspectorTabs = ['changes', 'plan', 'files', 'context'] as const
 export type InspectorTab = (typeof inspectorTabs)[number]
@@ -74,7 +75,8 @@ export function prefer(changes: Partial<Preferences>): void {
 export async function writePreferences(): Promise<void> {
   clearTimeout(timer)
   timer = undefined
-  if (!client || Object.keys(unwritten).length === 0) return
+  // Who only watches arranges this window alone.
+  if (!client || isWatching() || Object.keys(unwritten).length === 0) return
   const writing = unwritten
   unwritten = {}
   try {

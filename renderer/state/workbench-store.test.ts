@@ -17,6 +17,7 @@ function fakeHost(pages: Entry[][]) {
     host: { watch: () => Promise.resolve([]), info: () => Promise.resolve({}), update: () => Promise.resolve({}) },
     settings: { get: () => Promise.resolve(useWorkbench.getState().settings) },
     workspaces: { list: nothing },
+    browsers: { list: async () => [] },
     approvals: { rules: nothing },
     terminals: { list: nothing },
     models: { list: nothing },

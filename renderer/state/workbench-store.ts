@@ -5,6 +5,7 @@
  */
 import { create } from 'zustand'
 import { useShallow } from 'zustand/react/shallow'
+import type { Browser } from '../../preload/contract/browsers.ts'
 import type { TerminalState, WorkbenchEvent, Workspace } from '../../preload/contract/events.ts'
 import { listPageMax } from '../../preload/contract/limits.ts'
 import type { Rule } from '../../preload/contract/items.ts'
@@ -24,6 +25,8 @@ interface WorkbenchState {
   lostAt: number | null
   info: HostInfo | null
   host: Extract<WorkbenchEvent, { type: 'host.changed' }> | null
+  /** Who signed in to the web host; to a window that only watches, itself alone. */
+  browsers: Browser[]
   update: Update
   /** The same map all along, filled in place; `entriesRev` rises with every change of it. */
   entries: Map<string, Entry>
@@ -46,6 +49,7 @@ const initial: WorkbenchState = {
   lostAt: null,
   info: null,
   host: null,
+  browsers: [],
   update: noUpdate,
   entries: new Map(),
   entriesRev: 0,
@@ -99,6 +103,9 @@ export function applyWorkbenchEvent(event: WorkbenchEvent): void {
     case 'notification.removed':
     case 'preferences.changed':
       return
+    case 'browsers.changed':
+      setState({ browsers: event.browsers })
+      return
     case 'host.changed':
       setState({ host: event })
       return
@@ -133,6 +140,7 @@ async function loadLists(from: Client): Promise<void> {
         }),
     ),
     put(from.host.update(), (update) => setState({ update })),
+    put(from.browsers.list(), (browsers) => setState({ browsers })),
     put(from.approvals.rules(), (rules) => setState({ rules })),
     put(from.terminals.list(), (list) => setState({ terminals: list.sort(byAge) })),
     loadProviders(),
@@ -281,4 +289,10 @@ export function callingCount(entries: Iterable<Entry>): number {
 
 function byAge(a: TerminalState, b: TerminalState): number {
   return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)
+}
+
+/** Whether the host lets this window read and stream, and nothing else (S-31). */
+export function isWatching({ info, browsers }: Pick<WorkbenchState, 'info' | 'browsers'> = getState()): boolean {
+  const own = browsers.find(({ id }) => id === info?.browser?.id) ?? info?.browser
+  return own?.rights === 'watch'
 }

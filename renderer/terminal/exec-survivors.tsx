@@ -31,6 +31,7 @@ export function ExecSurvivors({ sessionId, turnId }: { sessionId: string; turnId
       ))}
       {left.length > 1 && (
         <Button
+          acts
           size="small"
           variant="ghost"
           onClick={() => void Promise.all(left.map(({ id }) => stopExec(sessionId, id)))}

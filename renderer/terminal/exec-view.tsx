@@ -36,7 +36,7 @@ export default function ExecView({ tab, active }: { tab: ExecTab; active: boolea
           <span className="grow" />
           {running && <Duration from={session.startedAt} className="text-11 text-faint" />}
           {running && session.tty && session.owner === 'agent' && (
-            <Button size="small" onClick={() => void holdExec(sessionId, execId, !session.held)}>
+            <Button acts size="small" onClick={() => void holdExec(sessionId, execId, !session.held)}>
               {session.held ? (
                 <KeyboardOff size={13} strokeWidth={1.75} aria-hidden />
               ) : (

@@ -1,6 +1,7 @@
 /** Below a terminal that no longer runs: how it ended, or why it could not start, and what to do about it. */
 import { ChevronDown, TriangleAlert } from 'lucide-react'
 import type { TerminalState } from '../../preload/contract/events.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { shownText } from '../transcript/shown-text.ts'
 import { ProfileMenu } from './profile-menu.tsx'
@@ -11,7 +12,8 @@ type TerminalEndProps = { terminal: TerminalState; ended: Ended; isExec: boolean
 
 export function TerminalEnd({ terminal, ended, isExec, onClose }: TerminalEndProps) {
   const { id, workspace, program, state } = terminal
-  if (state === 'failed' && !isExec)
+  const mayAct = useMayAct()
+  if (state === 'failed' && !isExec && mayAct)
     return (
       <div
         role="alert"
@@ -47,10 +49,10 @@ export function TerminalEnd({ terminal, ended, isExec, onClose }: TerminalEndPro
       className="flex shrink-0 items-center gap-8 border-t border-line bg-raised px-12 py-4 text-12 text-muted"
     >
       <span className="grow">
-        {endWords(ended)} {isExec ? 'Esc closes.' : 'Enter restarts, Esc closes.'}
+        {endWords(ended)} {!mayAct ? '' : isExec ? 'Esc closes.' : 'Enter restarts, Esc closes.'}
       </span>
       {!isExec && (
-        <Button size="small" onClick={() => void restartTerminal(id)}>
+        <Button acts size="small" onClick={() => void restartTerminal(id)}>
           Restart
         </Button>
       )}

@@ -40,7 +40,7 @@ export function TerminalMenu({
       <MenuItem icon={ClipboardCopy} keys={commandKeys('terminal.copy')} onSelect={copy}>
         Copy
       </MenuItem>
-      <MenuItem icon={ClipboardPaste} keys={commandKeys('terminal.paste')} onSelect={paste}>
+      <MenuItem acts icon={ClipboardPaste} keys={commandKeys('terminal.paste')} onSelect={paste}>
         Paste
       </MenuItem>
       <MenuItem icon={TextSelect} keys={commandKeys('terminal.selectAll')} onSelect={selectAll}>
@@ -52,11 +52,11 @@ export function TerminalMenu({
         </MenuItem>
       )}
       <MenuSeparator />
-      <MenuItem icon={MessageSquareQuote} keys={commandKeys('terminal.send')} onSelect={send}>
+      <MenuItem acts icon={MessageSquareQuote} keys={commandKeys('terminal.send')} onSelect={send}>
         Send selection to agent
       </MenuItem>
       {marked && (
-        <MenuItem icon={MessageSquareQuote} keys={commandKeys('terminal.sendOutput')} onSelect={sendOutput}>
+        <MenuItem acts icon={MessageSquareQuote} keys={commandKeys('terminal.sendOutput')} onSelect={sendOutput}>
           Send last command to agent
         </MenuItem>
       )}
@@ -64,7 +64,7 @@ export function TerminalMenu({
       <MenuItem icon={Search} keys={commandKeys('terminal.find')} onSelect={find}>
         Find
       </MenuItem>
-      <MenuItem icon={Eraser} keys={commandKeys('terminal.clear')} onSelect={clear}>
+      <MenuItem acts icon={Eraser} keys={commandKeys('terminal.clear')} onSelect={clear}>
         Clear
       </MenuItem>
     </>

@@ -70,7 +70,7 @@ export function TerminalRegion() {
           title="No terminal is open"
           detail="Yours alone: the agent runs its commands elsewhere and never types here."
           action={
-            <Button size="small" onClick={() => void openTerminal()}>
+            <Button acts size="small" onClick={() => void openTerminal()}>
               New terminal
             </Button>
           }

@@ -8,6 +8,7 @@ import { currentWorkspace } from '../sessions/session-actions.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { showPane } from '../state/window-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Badge } from '../ui/badge.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { IconButton } from '../ui/icon-button.tsx'
@@ -56,11 +57,19 @@ export function TerminalTabs({ tabs, active, beside, renaming, onRenaming }: Ter
   const newKeys = useCommandKeys('terminal.new')
   const hideKeys = useCommandKeys('pane.terminal')
   const workspace = active?.workspace ?? currentWorkspace()
+  const mayAct = useMayAct()
   return (
     <div className="flex h-32 shrink-0 items-center gap-2 border-b border-line pr-6 pl-6">
       <TabList tabs={tabs} active={active} beside={beside} renaming={renaming} onRenaming={onRenaming} />
-      <IconButton icon={Plus} label="New terminal" keys={newKeys} size="small" onClick={() => void openTerminal()} />
-      {workspace !== null && (
+      <IconButton
+        acts
+        icon={Plus}
+        label="New terminal"
+        keys={newKeys}
+        size="small"
+        onClick={() => void openTerminal()}
+      />
+      {workspace !== null && mayAct && (
         <ProfileMenu
           workspace={workspace}
           onChoose={(profile) => void openTerminal(workspace, profile)}
@@ -77,6 +86,7 @@ export function TerminalTabs({ tabs, active, beside, renaming, onRenaming }: Ter
         />
       )}
       <IconButton
+        acts
         icon={SquareSplitHorizontal}
         label="Split terminal"
         size="small"
@@ -84,7 +94,7 @@ export function TerminalTabs({ tabs, active, beside, renaming, onRenaming }: Ter
         onClick={() => active && void splitTerminal(active)}
       />
       <span className="grow" />
-      {active && (
+      {active && (mayAct || active.exec) && (
         <IconButton
           icon={active.exec ? EyeOff : Trash2}
           label={active.exec ? 'No longer look at it' : 'Close terminal'}
@@ -112,6 +122,7 @@ function TabList({ tabs, active, beside, renaming, onRenaming }: TerminalTabsPro
   const several = new Set(tabs.map(({ workspace }) => workspace)).size > 1
   const ids = tabs.map(({ id }) => id)
   const [dragged, setDragged] = useState<string | null>(null)
+  const mayAct = useMayAct()
 
   const onKeyDown = (event: KeyboardEvent, index: number, tab: Tab) => {
     const steps: Record<string, number> = {
@@ -127,7 +138,8 @@ function TabList({ tabs, active, beside, renaming, onRenaming }: TerminalTabsPro
     } else if (to) {
       showTerminalTab(to.id)
       focusTab(to.id)
-    } else if (event.key === 'F2' && !tab.exec) onRenaming(tab.id)
+    } else if (!mayAct && !tab.exec) return
+    else if (event.key === 'F2' && !tab.exec) onRenaming(tab.id)
     else if (event.key === 'Delete') closeTab(tab)
     else return
     event.preventDefault()
@@ -178,8 +190,8 @@ function TabList({ tabs, active, beside, renaming, onRenaming }: TerminalTabsPro
               tabIndex={shown ? 0 : -1}
               data-terminal-tab={tab.id}
               onClick={() => showTerminalTab(tab.id)}
-              onDoubleClick={() => !tab.exec && onRenaming(tab.id)}
-              onAuxClick={(event) => event.button === 1 && closeTab(tab)}
+              onDoubleClick={() => mayAct && !tab.exec && onRenaming(tab.id)}
+              onAuxClick={(event) => event.button === 1 && (mayAct || tab.exec) && closeTab(tab)}
               onKeyDown={(event) => onKeyDown(event, index, tab)}
               title={shownText(tab.folder)}
               className="ring-inside flex h-full max-w-200 min-w-0 items-center gap-6 rounded-6 pr-2 pl-8 text-12"
@@ -191,16 +203,18 @@ function TabList({ tabs, active, beside, renaming, onRenaming }: TerminalTabsPro
               <EndBadge tab={tab} />
             </button>
             {/* For the pointer; the keyboard has Delete and the button at the row's end. */}
-            <span
-              aria-hidden
-              onClick={() => closeTab(tab)}
-              className={classNames(
-                'grid size-18 place-items-center rounded-4 text-faint hover:bg-pressed hover:text-ink',
-                !shown && 'opacity-0 group-hover:opacity-100',
-              )}
-            >
-              <X size={12} strokeWidth={1.75} aria-hidden />
-            </span>
+            {(mayAct || tab.exec) && (
+              <span
+                aria-hidden
+                onClick={() => closeTab(tab)}
+                className={classNames(
+                  'grid size-18 place-items-center rounded-4 text-faint hover:bg-pressed hover:text-ink',
+                  !shown && 'opacity-0 group-hover:opacity-100',
+                )}
+              >
+                <X size={12} strokeWidth={1.75} aria-hidden />
+              </span>
+            )}
           </div>
         )
       })}

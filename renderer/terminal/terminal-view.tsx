@@ -13,6 +13,7 @@ import { composerOf } from '../composer/composer-store.ts'
 import { ask, useWindow } from '../state/window-store.ts'
 import { bytesText, counted } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
+import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { ContextMenu } from '../ui/menu.tsx'
@@ -82,7 +83,7 @@ function ShownTerminal({ terminal, onRename, active, exec, onRefused }: ShownTer
   )
   const [finding, setFinding] = useState<SearchAddon | null>(null)
   const [said, setSaid] = useState('')
-  const drives = exec?.drives ?? true
+  const drives = useMayAct() && (exec?.drives ?? true)
   const isExec = exec !== undefined
 
   const close = useCallback(() => closeView(id, isExec), [id, isExec])

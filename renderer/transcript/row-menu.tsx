@@ -33,17 +33,17 @@ export function RowMenu({ row, onToggle }: { row: Row | null; onToggle: (row: Ro
         Copy
       </MenuItem>
       {row.kind === 'user' && !row.origin && row.item.source !== 'command' && (
-        <MenuItem icon={Pencil} onSelect={() => void editMessage(sessionId, row.item)}>
+        <MenuItem acts icon={Pencil} onSelect={() => void editMessage(sessionId, row.item)}>
           Edit message
         </MenuItem>
       )}
       {'item' in row && row.item.endedAt !== null && row.kind !== 'rewind' && (
-        <MenuItem icon={GitFork} onSelect={() => void forkSession(sessionId, row.item.id)}>
+        <MenuItem acts icon={GitFork} onSelect={() => void forkSession(sessionId, row.item.id)}>
           Fork from here
         </MenuItem>
       )}
       {row.kind === 'user' && row.item.source !== 'command' && (
-        <MenuItem icon={Trash2} danger onSelect={() => void deleteFromHere(sessionId, row.item)}>
+        <MenuItem acts icon={Trash2} danger onSelect={() => void deleteFromHere(sessionId, row.item)}>
           Delete from here
         </MenuItem>
       )}
@@ -71,6 +71,7 @@ function TurnItems({ row: { turn, changes, newest, unfinished } }: { row: RowOf<
       )}
       {changes.length > 0 && idle && (
         <MenuItem
+          acts
           icon={redo ? Redo2 : Undo2}
           onSelect={() => showDialog({ kind: 'undo', sessionId, turnId: turn.id, redo })}
         >
@@ -78,12 +79,17 @@ function TurnItems({ row: { turn, changes, newest, unfinished } }: { row: RowOf<
         </MenuItem>
       )}
       {newest && idle && (
-        <MenuItem icon={RotateCw} onSelect={() => void attempt('Could not try again', () => controller.retry(turn.id))}>
+        <MenuItem
+          acts
+          icon={RotateCw}
+          onSelect={() => void attempt('Could not try again', () => controller.retry(turn.id))}
+        >
           Try this turn again
         </MenuItem>
       )}
       {newest && idle && unfinished && (
         <MenuItem
+          acts
           icon={Play}
           onSelect={() => void attempt('Could not continue', () => controller.continueTurn(turn.id))}
         >

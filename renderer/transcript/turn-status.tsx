@@ -65,6 +65,7 @@ function CancelCompaction({ sessionId, jobId }: { sessionId: string; jobId: stri
   const controller = useSessionController(sessionId)
   return (
     <Button
+      acts
       size="small"
       variant="ghost"
       className="ml-auto"

@@ -1,4 +1,5 @@
 import type { ComponentProps } from 'react'
+import { type Acts, useMayAct } from './acting.ts'
 import { classNames } from './class-names.ts'
 import { Spinner } from './spinner.tsx'
 
@@ -23,22 +24,26 @@ const sizes = {
   large: 'h-32 px-12 text-13',
 }
 
-export type ButtonProps = ComponentProps<'button'> & {
-  variant?: keyof typeof variants | undefined
-  size?: keyof typeof sizes | undefined
-  /** Shows a spinner over the label and refuses clicks; the width stays, so nothing beside it moves. */
-  busy?: boolean | undefined
-}
+export type ButtonProps = ComponentProps<'button'> &
+  Acts & {
+    variant?: keyof typeof variants | undefined
+    size?: keyof typeof sizes | undefined
+    /** Shows a spinner over the label and refuses clicks; the width stays, so nothing beside it moves. */
+    busy?: boolean | undefined
+  }
 
 export function Button({
   variant = 'secondary',
   size = 'medium',
   busy = false,
+  acts = false,
   disabled,
   className,
   children,
   ...rest
 }: ButtonProps) {
+  const mayAct = useMayAct()
+  if (acts && !mayAct) return null
   return (
     <button
       type="button"

@@ -1,5 +1,6 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ComponentProps } from 'react'
+import { type Acts, useMayAct } from './acting.ts'
 import { classNames } from './class-names.ts'
 import { Tooltip } from './tooltip.tsx'
 
@@ -8,17 +9,18 @@ const sizes = {
   medium: { box: 'size-28', icon: 16 },
 }
 
-export type IconButtonProps = Omit<ComponentProps<'button'>, 'children' | 'aria-label' | 'title'> & {
-  icon: LucideIcon
-  /** Accessible name and tooltip. Never left out: an icon alone says nothing. */
-  label: string
-  /** Shown in the tooltip, in the platform's notation: `⌘B`, `Ctrl+B`. */
-  keys?: string | undefined
-  size?: keyof typeof sizes | undefined
-  /** For a button that stays down, such as "show the side bar". */
-  pressed?: boolean | undefined
-  tooltipSide?: 'top' | 'right' | 'bottom' | 'left' | undefined
-}
+export type IconButtonProps = Omit<ComponentProps<'button'>, 'children' | 'aria-label' | 'title'> &
+  Acts & {
+    icon: LucideIcon
+    /** Accessible name and tooltip. Never left out: an icon alone says nothing. */
+    label: string
+    /** Shown in the tooltip, in the platform's notation: `⌘B`, `Ctrl+B`. */
+    keys?: string | undefined
+    size?: keyof typeof sizes | undefined
+    /** For a button that stays down, such as "show the side bar". */
+    pressed?: boolean | undefined
+    tooltipSide?: 'top' | 'right' | 'bottom' | 'left' | undefined
+  }
 
 export function IconButton({
   icon: Icon,
@@ -27,10 +29,13 @@ export function IconButton({
   size = 'medium',
   pressed,
   tooltipSide,
+  acts = false,
   className,
   ...rest
 }: IconButtonProps) {
+  const mayAct = useMayAct()
   const { box, icon } = sizes[size]
+  if (acts && !mayAct) return null
   return (
     <Tooltip label={label} keys={keys} side={tooltipSide}>
       <button

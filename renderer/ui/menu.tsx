@@ -1,6 +1,7 @@
 import { Check, type LucideIcon } from 'lucide-react'
 import { ContextMenu as Context, DropdownMenu as Dropdown } from 'radix-ui'
 import { createContext, type ReactElement, type ReactNode, use } from 'react'
+import { type Acts, useMayAct } from './acting.ts'
 import { classNames } from './class-names.ts'
 import { Kbd } from './kbd.tsx'
 import { menuItem, menuItemDanger, menuLabel, menuSeparator, menuSurface } from './menu-style.ts'
@@ -47,16 +48,21 @@ export function DropdownMenu({
 /** What a right click, the menu key or Shift+F10 on `children` opens. Everything in it can also be reached another way. */
 export function ContextMenu({
   items,
+  off = false,
   onOpenChange,
   children,
 }: {
   items: ReactNode
+  /** Nothing of it can be done here: it does not open. */
+  off?: boolean | undefined
   onOpenChange?: ((open: boolean) => void) | undefined
   children: ReactElement
 }) {
   return (
     <Context.Root {...(onOpenChange ? { onOpenChange } : {})}>
-      <Context.Trigger asChild>{children}</Context.Trigger>
+      <Context.Trigger asChild disabled={off}>
+        {children}
+      </Context.Trigger>
       <Context.Portal>
         <Context.Content collisionPadding={8} className={menuSurface}>
           <Parts value={Context}>{items}</Parts>
@@ -66,7 +72,7 @@ export function ContextMenu({
   )
 }
 
-type MenuItemProps = {
+type MenuItemProps = Acts & {
   icon?: LucideIcon | undefined
   keys?: string | undefined
   danger?: boolean | undefined
@@ -75,8 +81,10 @@ type MenuItemProps = {
   children: ReactNode
 }
 
-export function MenuItem({ icon: Icon, keys, danger = false, disabled, onSelect, children }: MenuItemProps) {
+export function MenuItem({ icon: Icon, keys, danger = false, disabled, acts, onSelect, children }: MenuItemProps) {
   const { Item } = use(Parts)
+  const mayAct = useMayAct()
+  if (acts && !mayAct) return null
   return (
     <Item disabled={disabled ?? false} onSelect={onSelect} className={classNames(menuItem, danger && menuItemDanger)}>
       {Icon && <Icon size={14} strokeWidth={1.75} aria-hidden className={danger ? '' : 'text-muted'} />}

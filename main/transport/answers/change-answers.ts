@@ -21,6 +21,7 @@ import {
 } from '../../files/undo.ts'
 import { hashOf } from '../../files/version.ts'
 import { changedFile } from '../../sessions/file-records.ts'
+import { checkRights, type Rights } from '../../turns/requests.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -82,11 +83,17 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
     return { ...shown(change, made, after, now), changedSince: true, hunks: [] }
   }
 
-  async function reject(sessionId: string, changeId: string, hunkId: string | null): Promise<void> {
+  async function reject(
+    sessionId: string,
+    changeId: string,
+    hunkId: string | null,
+    rights: Rights | undefined,
+  ): Promise<void> {
     const actor = await sessions.actor(sessionId)
     actor.checkMutable()
     const { view } = actor.peek()
     const change = await changeOf(sessionId, changeId)
+    checkRights(rights)
     // What the file holds now was made last by that turn: its record is what goes back a little.
     const newest = view.changes.findLast(({ path, undone }) => path === change.path && !undone)
     if (!newest) throw tooFarBack()
@@ -112,7 +119,11 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
     return { turns: turnIds.length, changes, files: await planReturns(deps, placeOf(view), returns, signal) }
   }
 
-  async function apply(sessionId: string, asked: Asked & { force: string[] }): Promise<UndoPlan> {
+  async function apply(
+    sessionId: string,
+    asked: Asked & { force: string[] },
+    rights: Rights | undefined,
+  ): Promise<UndoPlan> {
     const actor = await sessions.actor(sessionId)
     return actor.using(async () => {
       actor.checkMutable()
@@ -124,6 +135,7 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
       }
       const { turns, changes, files } = await planned(view, asked, never())
       const author = { sessionId, turnId: asked.turnId }
+      checkRights(rights)
       const { written, changes: made } = await applyReturns(
         deps,
         placeOf(view),
@@ -159,9 +171,16 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
       compare: ({ sessionId, changeId }, client) => compare(sessionId, changeId, client.signal),
       picture: async ({ sessionId, changeId, side }) =>
         pictureBody(await body((await changeOf(sessionId, changeId))[side])),
-      review: async ({ sessionId, changeId, hunkId, keep }) =>
-        sessions.command(sessionId, { type: 'changes.review', changeId, hunkId, state: keep ? 'accepted' : 'open' }),
-      reject: async ({ sessionId, changeId, hunkId }) => (await reject(sessionId, changeId, hunkId), ok),
+      review: async ({ sessionId, changeId, hunkId, keep }, { rights }) =>
+        sessions.command(
+          sessionId,
+          { type: 'changes.review', changeId, hunkId, state: keep ? 'accepted' : 'open' },
+          rights,
+        ),
+      reject: async ({ sessionId, changeId, hunkId }, { rights }) => (
+        await reject(sessionId, changeId, hunkId, rights),
+        ok
+      ),
     },
     undo: {
       preview: async ({ sessionId, ...asked }, client) => {
@@ -172,7 +191,7 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
         )
         return plan(turns, files)
       },
-      apply: ({ sessionId, ...asked }) => apply(sessionId, asked),
+      apply: ({ sessionId, ...asked }, { rights }) => apply(sessionId, asked, rights),
     },
   }
 }

@@ -13,32 +13,38 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
     sessions: {
       list: ({ before, limit, workspace, archived, text }) =>
         storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
-      create: async ({ workspace, model, agent, approvalMode }) => {
+      create: async ({ workspace, model, agent, approvalMode }, { rights }) => {
         await checkPlace(workspace, storage.dataFolder)
         const chosen = model ?? (await services.defaultModel.demoIn(workspace))
         const named = agent === undefined ? undefined : (await agentSettings(services, agent, workspace)).agent
-        return { sessionId: sessions.create({ workspace, model: chosen, agent: named, approvalMode }).id }
+        return { sessionId: sessions.create({ workspace, model: chosen, agent: named, approvalMode, rights }).id }
       },
-      rename: ({ sessionId, title, ifRev }) =>
-        sessions.command(sessionId, { type: 'rename', title, ...(ifRev === undefined ? {} : { ifRev }) }),
-      pin: ({ sessionId, pinned }) => sessions.command(sessionId, { type: 'pin', pinned }),
-      archive: ({ sessionId, archived }) => sessions.command(sessionId, { type: 'archive', archived }),
-      delete: async ({ sessionId }) => {
+      rename: ({ sessionId, title, ifRev }, client) =>
+        sessions.command(
+          sessionId,
+          { type: 'rename', title, ...(ifRev === undefined ? {} : { ifRev }) },
+          client.rights,
+        ),
+      pin: ({ sessionId, pinned }, client) => sessions.command(sessionId, { type: 'pin', pinned }, client.rights),
+      archive: ({ sessionId, archived }, client) =>
+        sessions.command(sessionId, { type: 'archive', archived }, client.rights),
+      delete: async ({ sessionId }, client) => {
         await services.exec.endOf(sessionId)
-        await sessions.delete(sessionId)
+        await sessions.delete(sessionId, client.rights)
         // A turn that was ending meanwhile may have started another.
         await services.exec.endOf(sessionId)
         return ok
       },
       deleted: () => storage.deletedEntries(listPageMax),
-      purge: async ({ sessionId }) => {
-        await sessions.purge(sessionId)
+      purge: async ({ sessionId }, client) => {
+        await sessions.purge(sessionId, client.rights)
         return ok
       },
-      restore: ({ sessionId }) => sessions.command(sessionId, { type: 'restore' }),
-      fork: ({ sessionId, at, side, title }) => services.forks.fork(sessionId, { at, side, title }),
-      markRead: ({ sessionId, seq, unread }) =>
-        sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }),
+      restore: ({ sessionId }, client) => sessions.command(sessionId, { type: 'restore' }, client.rights),
+      fork: ({ sessionId, at, side, title }, client) =>
+        services.forks.fork(sessionId, { at, side, title }, client.rights),
+      markRead: ({ sessionId, seq, unread }, client) =>
+        sessions.command(sessionId, { type: 'markRead', seq, unread: unread ?? false }, client.rights),
       search: ({ query, limit }) => storage.search(query, limit ?? searchHits),
       import: (part) => services.imports.add(part),
       export: (part) => services.exports.part(part),

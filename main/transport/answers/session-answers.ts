@@ -37,25 +37,30 @@ export function sessionAnswers(
       },
       submit: async ({ sessionId, ...submission }, client) => {
         await services.ownCommands.note(sessionId)
-        return sessions.turns.submit(sessionId, { ...submission, attendance: client.attendance })
+        return sessions.turns.submit(sessionId, { ...submission, attendance: client.attendance, rights: client.rights })
       },
-      stop: ({ sessionId, turnId, reason = 'person' }) => sessions.command(sessionId, { type: 'stop', turnId, reason }),
+      stop: ({ sessionId, turnId, reason = 'person' }, client) =>
+        sessions.command(sessionId, { type: 'stop', turnId, reason }, client.rights),
       retry: ({ sessionId, requestId, turnId, model }, client) =>
-        sessions.turns.retry(sessionId, requestId, turnId, model, client.attendance),
+        sessions.turns.retry(sessionId, requestId, turnId, model, client.attendance, client.rights),
       continue: ({ sessionId, requestId, turnId }, client) =>
-        sessions.turns.continue(sessionId, requestId, turnId, client.attendance),
-      settings: async ({ sessionId, model, effort, agent, approvalMode, forApproval }) => {
+        sessions.turns.continue(sessionId, requestId, turnId, client.attendance, client.rights),
+      settings: async ({ sessionId, model, effort, agent, approvalMode, forApproval }, client) => {
         // Resolved first: if that fails nothing is stored and the error lists the valid names (M-24).
         const canonical = model === undefined || model === null ? model : services.models.choose(model).model
         const { workspace } = (await sessions.actor(sessionId)).peek().view.header
-        return sessions.command(sessionId, {
-          type: 'settings',
-          ...(agent === undefined ? {} : await agentSettings(services, agent, workspace)),
-          ...(canonical === undefined ? {} : { model: canonical }),
-          ...(effort === undefined ? {} : { effort }),
-          ...(approvalMode === undefined ? {} : { approvalMode }),
-          ...(forApproval === undefined ? {} : { forApproval }),
-        })
+        return sessions.command(
+          sessionId,
+          {
+            type: 'settings',
+            ...(agent === undefined ? {} : await agentSettings(services, agent, workspace)),
+            ...(canonical === undefined ? {} : { model: canonical }),
+            ...(effort === undefined ? {} : { effort }),
+            ...(approvalMode === undefined ? {} : { approvalMode }),
+            ...(forApproval === undefined ? {} : { forApproval }),
+          },
+          client.rights,
+        )
       },
       rewind: ({ sessionId, requestId, itemId, edited, withFiles }, client) =>
         services.rewinds.rewind(
@@ -63,26 +68,28 @@ export function sessionAnswers(
           itemId,
           edited ? { requestId, ...edited, attendance: client.attendance } : null,
           withFiles,
+          client.rights,
         ),
       setAside: ({ sessionId, markItemId, after }) => services.rewinds.items(sessionId, markItemId, after ?? null),
-      restoreSetAside: async ({ sessionId, markItemId }) => {
-        await services.rewinds.restore(sessionId, markItemId)
+      restoreSetAside: async ({ sessionId, markItemId }, client) => {
+        await services.rewinds.restore(sessionId, markItemId, client.rights)
         return ok
       },
-      deleteSetAside: async ({ sessionId, markItemId }) => {
-        await services.rewinds.delete(sessionId, markItemId)
+      deleteSetAside: async ({ sessionId, markItemId }, client) => {
+        await services.rewinds.delete(sessionId, markItemId, client.rights)
         return ok
       },
       retrySaving: async ({ sessionId }) => {
         ;(await sessions.actor(sessionId)).retrySaving()
         return ok
       },
-      releaseHold: ({ sessionId }) => sessions.command(sessionId, { type: 'hold.release' }),
+      releaseHold: ({ sessionId }, client) => sessions.command(sessionId, { type: 'hold.release' }, client.rights),
       context: ({ sessionId }) => services.context.report(sessionId),
-      compact: async ({ sessionId, focus }) => ({
-        came: await services.compactions.compact(await sessions.actor(sessionId), focus),
+      compact: async ({ sessionId, focus }, client) => ({
+        came: await services.compactions.compact(await sessions.actor(sessionId), focus, client.rights),
       }),
-      cancelCompaction: ({ sessionId, jobId }) => sessions.command(sessionId, { type: 'compaction.cancel', jobId }),
+      cancelCompaction: ({ sessionId, jobId }, client) =>
+        sessions.command(sessionId, { type: 'compaction.cancel', jobId }, client.rights),
       draft: async ({ sessionId }) => (await storage.draft(sessionId)) ?? emptyDraft,
       setDraft: async ({ sessionId, text, attachments, mentions, comments = [], source }) => {
         const revision = ((await storage.draft(sessionId))?.revision ?? 0) + 1
@@ -95,11 +102,12 @@ export function sessionAnswers(
         const actor = await sessions.actor(sessionId)
         return storage.prompts(sessionId, actor.published.header.workspace)
       },
-      command: async ({ sessionId, line }) => {
-        const { itemId } = await services.ownCommands.start(sessionId, line)
+      command: async ({ sessionId, line }, client) => {
+        const { itemId } = await services.ownCommands.start(sessionId, line, client.rights)
         return { itemId }
       },
-      sideCommand: ({ sessionId, name, argument }) => services.sideCommands.run(sessionId, name, argument),
+      sideCommand: ({ sessionId, name, argument }, client) =>
+        services.sideCommands.run(sessionId, name, argument, client.rights),
       stopCommand: async ({ itemId }) => {
         if (!services.ownCommands.stop(itemId) && !services.stopToolCommand(itemId)) {
           throw new LatheError('exec.not_found', 'This command is no longer running.')
@@ -120,68 +128,92 @@ export function sessionAnswers(
       },
     },
     steers: {
-      add: async ({ sessionId, turnId, requestId, text, attachments, mentions }) => {
+      add: async ({ sessionId, turnId, requestId, text, attachments, mentions }, client) => {
         await services.ownCommands.note(sessionId)
-        return sessions.command(sessionId, {
-          type: 'steer.add',
-          turnId,
-          requestId,
-          fingerprint: fingerprintOf({ action: 'steer', turnId, text }),
-          text,
-          attachments,
-          mentions: await resolved(sessionId, mentions),
-        })
+        return sessions.command(
+          sessionId,
+          {
+            type: 'steer.add',
+            turnId,
+            requestId,
+            fingerprint: fingerprintOf({ action: 'steer', turnId, text }),
+            text,
+            attachments,
+            mentions: await resolved(sessionId, mentions),
+          },
+          client.rights,
+        )
       },
-      edit: async ({ sessionId, steerId, text, attachments, mentions }) =>
-        sessions.command(sessionId, {
-          type: 'steer.edit',
-          steerId,
-          text,
-          attachments,
-          mentions: await resolved(sessionId, mentions),
-        }),
-      withdraw: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.withdraw', steerId }),
-      sendNow: ({ sessionId, steerId }) => sessions.command(sessionId, { type: 'steer.sendNow', steerId }),
+      edit: async ({ sessionId, steerId, text, attachments, mentions }, client) =>
+        sessions.command(
+          sessionId,
+          {
+            type: 'steer.edit',
+            steerId,
+            text,
+            attachments,
+            mentions: await resolved(sessionId, mentions),
+          },
+          client.rights,
+        ),
+      withdraw: ({ sessionId, steerId }, client) =>
+        sessions.command(sessionId, { type: 'steer.withdraw', steerId }, client.rights),
+      sendNow: ({ sessionId, steerId }, client) =>
+        sessions.command(sessionId, { type: 'steer.sendNow', steerId }, client.rights),
     },
     followUps: {
-      add: async ({ sessionId, text, attachments, mentions }) => {
+      add: async ({ sessionId, text, attachments, mentions }, client) => {
         await resolved(sessionId, mentions)
-        return sessions.command(sessionId, { type: 'followUp.add', text, attachments, mentions })
+        return sessions.command(sessionId, { type: 'followUp.add', text, attachments, mentions }, client.rights)
       },
-      edit: async ({ sessionId, id, revision, text, attachments, mentions }) => {
+      edit: async ({ sessionId, id, revision, text, attachments, mentions }, client) => {
         await resolved(sessionId, mentions)
-        return sessions.command(sessionId, { type: 'followUp.edit', id, revision, text, attachments, mentions })
+        return sessions.command(
+          sessionId,
+          { type: 'followUp.edit', id, revision, text, attachments, mentions },
+          client.rights,
+        )
       },
-      move: ({ sessionId, id, before }) => sessions.command(sessionId, { type: 'followUp.move', id, before }),
-      remove: ({ sessionId, id }) => sessions.command(sessionId, { type: 'followUp.remove', id }),
-      clear: ({ sessionId }) => sessions.command(sessionId, { type: 'followUp.clear' }),
-      steerNow: async ({ sessionId, id }) => {
+      move: ({ sessionId, id, before }, client) =>
+        sessions.command(sessionId, { type: 'followUp.move', id, before }, client.rights),
+      remove: ({ sessionId, id }, client) =>
+        sessions.command(sessionId, { type: 'followUp.remove', id }, client.rights),
+      clear: ({ sessionId }, client) => sessions.command(sessionId, { type: 'followUp.clear' }, client.rights),
+      steerNow: async ({ sessionId, id }, client) => {
         const { header } = (await sessions.actor(sessionId)).published
         const asked = header.queue.followUps.find((one) => one.id === id)?.mentions
-        return sessions.command(sessionId, {
-          type: 'followUp.steerNow',
-          id,
-          mentions: await resolved(sessionId, asked),
-        })
+        return sessions.command(
+          sessionId,
+          {
+            type: 'followUp.steerNow',
+            id,
+            mentions: await resolved(sessionId, asked),
+          },
+          client.rights,
+        )
       },
       startNow: async ({ sessionId, id }, client) => {
-        const reply = await sessions.turns.startFollowUp(sessionId, id, true, client.attendance)
+        const reply = await sessions.turns.startFollowUp(sessionId, id, true, client.attendance, client.rights)
         if (!reply) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
         return reply
       },
-      pause: ({ sessionId }) => sessions.command(sessionId, { type: 'queue.pause' }),
-      resume: ({ sessionId }) => sessions.command(sessionId, { type: 'queue.resume' }),
+      pause: ({ sessionId }, client) => sessions.command(sessionId, { type: 'queue.pause' }, client.rights),
+      resume: ({ sessionId }, client) => sessions.command(sessionId, { type: 'queue.resume' }, client.rights),
     },
     approvals: {
-      answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }) =>
-        sessions.command(sessionId, {
-          type: 'approval.answer',
-          approvalId,
-          argsHash,
-          decision,
-          scope: scope ?? 'workspace',
-          ...(feedback === undefined ? {} : { feedback }),
-        }),
+      answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }, client) =>
+        sessions.command(
+          sessionId,
+          {
+            type: 'approval.answer',
+            approvalId,
+            argsHash,
+            decision,
+            scope: scope ?? 'workspace',
+            ...(feedback === undefined ? {} : { feedback }),
+          },
+          client.rights,
+        ),
       rules: async () => [...services.rules.get()],
       removeRule: async ({ id }) => {
         await services.rules.remove(id)
@@ -189,21 +221,27 @@ export function sessionAnswers(
       },
     },
     questions: {
-      answer: ({ sessionId, questionId, choices, text, secret, declined }) =>
-        sessions.command(sessionId, {
-          type: 'question.answer',
-          questionId,
-          choices: choices ?? [],
-          text: text ?? null,
-          secret: secret ?? null,
-          declined: declined ?? false,
-        }),
-      touch: ({ sessionId, questionId }) => sessions.command(sessionId, { type: 'question.touched', questionId }),
+      answer: ({ sessionId, questionId, choices, text, secret, declined }, client) =>
+        sessions.command(
+          sessionId,
+          {
+            type: 'question.answer',
+            questionId,
+            choices: choices ?? [],
+            text: text ?? null,
+            secret: secret ?? null,
+            declined: declined ?? false,
+          },
+          client.rights,
+        ),
+      touch: ({ sessionId, questionId }, client) =>
+        sessions.command(sessionId, { type: 'question.touched', questionId }, client.rights),
     },
     recovery: {
       continue: ({ sessionId, requestId, recoveryId }, client) =>
-        sessions.turns.continueRecovery(sessionId, requestId, recoveryId, client.attendance),
-      dismiss: ({ sessionId, recoveryId }) => sessions.command(sessionId, { type: 'recovery.dismiss', recoveryId }),
+        sessions.turns.continueRecovery(sessionId, requestId, recoveryId, client.attendance, client.rights),
+      dismiss: ({ sessionId, recoveryId }, client) =>
+        sessions.command(sessionId, { type: 'recovery.dismiss', recoveryId }, client.rights),
     },
   }
 }

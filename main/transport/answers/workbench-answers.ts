@@ -15,7 +15,10 @@ const never = () => new AbortController().signal
 
 export function workbenchAnswers(
   services: Services,
-): Pick<Handlers, 'host' | 'storage' | 'settings' | 'workspaces' | 'attachments' | 'agents' | 'models' | 'terminals'> {
+): Pick<
+  Handlers,
+  'host' | 'storage' | 'settings' | 'workspaces' | 'attachments' | 'agents' | 'browsers' | 'models' | 'terminals'
+> {
   const { storage, settings, workspaces, models, terminals, exec, events } = services
   const uploads = new Uploads(storage.blobs, attachmentBytesMax)
   return {
@@ -70,6 +73,13 @@ export function workbenchAnswers(
         if (!owned) throw new LatheError('access.denied', 'This body is not one of this session.')
         return { data: Buffer.from(await storage.blobs.get(hash)).toString('base64'), mediaType: owned.mediaType }
       },
+    },
+    // The web host answers these itself, whoever owns the workbench.
+    browsers: {
+      list: async () => [],
+      setRights: async () => noWebHost(),
+      signOut: async () => noWebHost(),
+      address: async () => noWebHost(),
     },
     agents: { list: ({ workspace }) => services.agents.list(workspace) },
     models: {
@@ -154,6 +164,10 @@ async function* beginningWith<T>(first: T, rest: AsyncIterable<T>): AsyncGenerat
 
 function desktop(services: Services) {
   return services.desktop ?? notHere()
+}
+
+function noWebHost(): never {
+  throw new LatheError('host.not_here', 'No browser is served here.', { hint: 'Start `lathe serve`.' })
 }
 
 function notHere(): never {

@@ -4,6 +4,7 @@ import {
   Database,
   Info,
   Keyboard,
+  MonitorSmartphone,
   Palette,
   Settings2,
   ShieldCheck,
@@ -16,6 +17,8 @@ import type { ReactNode } from 'react'
 import { ConnectModel } from '../../models/connect-model.tsx'
 import { settingsPages } from '../../../preload/contract/shell.ts'
 import { type SettingsPage, showDialog } from '../../state/window-store.ts'
+import { useWorkbench } from '../../state/workbench-store.ts'
+import { useMayAct } from '../../ui/acting.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ErrorBoundary } from '../../ui/error-boundary.tsx'
 import { IconButton } from '../../ui/icon-button.tsx'
@@ -23,6 +26,7 @@ import { AboutPage } from './about-page.tsx'
 import { AgentsPage } from './agents-page.tsx'
 import { AppearancePage } from './appearance-page.tsx'
 import { ApprovalsPage } from './approvals-page.tsx'
+import { BrowsersPage } from './browsers-page.tsx'
 import { GeneralPage } from './general-page.tsx'
 import { KeysPage } from './keys-page.tsx'
 import { StoragePage } from './storage-page.tsx'
@@ -36,11 +40,16 @@ const pages: Record<SettingsPage, { label: string; icon: typeof Info; View: () =
   approvals: { label: 'Approvals', icon: ShieldCheck, View: ApprovalsPage },
   terminal: { label: 'Terminal', icon: SquareTerminal, View: TerminalPage },
   keys: { label: 'Keys', icon: Keyboard, View: KeysPage },
+  browsers: { label: 'Browsers', icon: MonitorSmartphone, View: BrowsersPage },
   storage: { label: 'Storage', icon: Database, View: StoragePage },
   about: { label: 'About', icon: Info, View: AboutPage },
 }
 
 export function SettingsDialog({ page }: { page: SettingsPage }) {
+  // Only a web host has any.
+  const served = useWorkbench(({ info }) => info?.browser != null)
+  const mayAct = useMayAct()
+  const shown = settingsPages.filter((name) => (mayAct ? served || name !== 'browsers' : name === 'about'))
   return (
     <Dialog open onOpenChange={() => showDialog(null)} title="Settings" bare width={820} className="h-[76vh]">
       <Tabs.Root
@@ -56,7 +65,7 @@ export function SettingsDialog({ page }: { page: SettingsPage }) {
           <h2 aria-hidden className="px-8 pt-6 pb-8 text-14 font-semibold max-narrow:hidden">
             Settings
           </h2>
-          {settingsPages.map((name) => {
+          {shown.map((name) => {
             const { label, icon: Icon } = pages[name]
             return (
               <Tabs.Trigger
@@ -70,7 +79,7 @@ export function SettingsDialog({ page }: { page: SettingsPage }) {
             )
           })}
         </Tabs.List>
-        {settingsPages.map((name) => {
+        {shown.map((name) => {
           const { label, View } = pages[name]
           return (
             <Tabs.Content

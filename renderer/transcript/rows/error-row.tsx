@@ -5,6 +5,7 @@ import { chooseAgent } from '../../composer/choose-agent.ts'
 import { loadAgents } from '../../state/agent-store.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
 import { openFile, showDialog } from '../../state/window-store.ts'
+import { useMayAct } from '../../ui/acting.ts'
 import { Button } from '../../ui/button.tsx'
 import { useTime } from '../../ui/clock.ts'
 import { durationText } from '../../ui/time-text.ts'
@@ -17,6 +18,7 @@ import { newSessionHere } from '../new-session.ts'
 export function ErrorRow({ row: { item, turnId } }: { row: RowOf<'error'> }) {
   const sessionId = useSessionId()
   const [details, setDetails] = useState(false)
+  const mayAct = useMayAct()
   const current = useView(
     sessionId,
     ({ turns, header }) => header.currentTurnId === null && turns.at(-1)?.id === turnId,
@@ -35,7 +37,9 @@ export function ErrorRow({ row: { item, turnId } }: { row: RowOf<'error'> }) {
       )}
       {item.hint !== '' && <p className="mt-4 ml-24 text-13 text-ink">{item.hint}</p>}
       <div className="mt-8 ml-24 flex flex-wrap items-center gap-8">
-        {current && item.actions.map((action) => <Action key={action} action={action} row={{ item, turnId }} />)}
+        {current &&
+          mayAct &&
+          item.actions.map((action) => <Action key={action} action={action} row={{ item, turnId }} />)}
         <code className="text-11 text-faint">{item.code}</code>
         {item.details && (
           <Button size="small" variant="ghost" aria-expanded={details} onClick={() => setDetails(!details)}>

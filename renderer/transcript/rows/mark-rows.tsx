@@ -52,6 +52,7 @@ export function RewindRow({ row: { item, restorable } }: { row: RowOf<'rewind'> 
         </div>
         {restorable && idle && (
           <Button
+            acts
             size="small"
             variant="ghost"
             onClick={() => void attempt('Could not restore them', () => bringBack(sessionId, item))}
@@ -59,10 +60,10 @@ export function RewindRow({ row: { item, restorable } }: { row: RowOf<'rewind'> 
             <RotateCcw {...icon} /> Restore
           </Button>
         )}
-        <Button size="small" variant="ghost" onClick={() => void fork()}>
+        <Button acts size="small" variant="ghost" onClick={() => void fork()}>
           <GitFork {...icon} /> Fork
         </Button>
-        <Button size="small" variant="ghost" onClick={() => void remove()}>
+        <Button acts size="small" variant="ghost" onClick={() => void remove()}>
           <Trash2 {...icon} /> Delete permanently
         </Button>
       </div>

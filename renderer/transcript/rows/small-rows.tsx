@@ -45,7 +45,7 @@ export function ApprovalRow({ row: { item } }: { row: RowOf<'approval'> }) {
       />
       {item.feedback && <span className="min-w-0 truncate text-faint">· “{item.feedback}”</span>}
       {open && (
-        <Button size="small" variant="ghost" className="ml-auto" onClick={focusPending}>
+        <Button size="small" variant="ghost" className="ml-auto" acts onClick={focusPending}>
           Show
         </Button>
       )}
@@ -88,7 +88,7 @@ export function QuestionRow({ row: { item } }: { row: RowOf<'question'> }) {
           </p>
         </div>
         {open && (
-          <Button size="small" variant="ghost" onClick={focusPending}>
+          <Button size="small" variant="ghost" acts onClick={focusPending}>
             Show
           </Button>
         )}
@@ -200,6 +200,7 @@ export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
       <div className="mt-8 ml-24 flex gap-8">
         {canContinue && (
           <Button
+            acts
             size="small"
             variant="primary"
             onClick={() => void attempt('Could not continue', () => controller.continueRecovery(recoveryId))}
@@ -207,10 +208,11 @@ export function RecoveryRow({ row: { recovery } }: { row: RowOf<'recovery'> }) {
             Continue
           </Button>
         )}
-        <Button size="small" onClick={() => void attempt('Could not try again', () => controller.retry(turnId))}>
+        <Button acts size="small" onClick={() => void attempt('Could not try again', () => controller.retry(turnId))}>
           Retry
         </Button>
         <Button
+          acts
           size="small"
           variant="ghost"
           onClick={() => void attempt('Could not dismiss', () => controller.dismissRecovery(recoveryId))}

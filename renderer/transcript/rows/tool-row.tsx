@@ -146,6 +146,7 @@ function StopCommand({ itemId }: { itemId: string }) {
   const [busy, setBusy] = useState(false)
   return (
     <Button
+      acts
       size="small"
       variant="ghost"
       busy={busy}

@@ -89,6 +89,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
       )}
       {files > 0 && idle && (
         <Button
+          acts
           size="small"
           variant="ghost"
           className="-mx-4 h-24"
@@ -107,6 +108,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
         <span className="ml-auto flex items-center gap-2">
           {unfinished && (
             <Button
+              acts
               size="small"
               variant="ghost"
               onClick={() => void attempt('Could not continue', () => controller.continueTurn(turn.id))}
@@ -115,6 +117,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
             </Button>
           )}
           <IconButton
+            acts
             icon={RotateCw}
             label="Try this turn again"
             size="small"

@@ -48,6 +48,7 @@ export function UserRow({ row: { item, origin, continues } }: { row: RowOf<'user
       <span className="absolute top-6 right-6 flex bg-sunken opacity-0 group-hover/user:opacity-100 focus-within:opacity-100">
         {!origin && item.source !== 'command' && (
           <IconButton
+            acts
             icon={Pencil}
             label={running ? 'Stop and edit' : 'Edit message'}
             size="small"
