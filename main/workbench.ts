@@ -239,6 +239,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     !(await storage.workspaces()).some((one) => one.path === workspace && !one.trusted)
   const images = new Images(storage.blobs)
   const tools = createTools({
+    subagent: (request, context) => sessions.subagents.ask(request, context),
     images,
     changes: { watched, late: ({ sessionId, turnId }, found) => recordLate(sessionId, turnId, found) },
     paths,
@@ -273,7 +274,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
   const modelContext: ModelContextPorts = {
     storage,
-    tools: (current, background) => tools.registry(current, background),
+    tools: (current, background, depth) => tools.registry(current, background, depth),
     images,
     settings: () => settings.get(),
     shellName: (workspace) => shellName(workspace).catch(() => 'none'),
@@ -325,6 +326,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     afterSettle: (actor, turnId) => {
       void watched.turnEnded(turnId).then(({ changes, notice }) => recordLate(actor.id, turnId, changes, notice))
+      if (actor.published.header.parent) return
       if (lasting) compactions.afterSettle(actor)
       if (!lasting || !settings.get()['titles.auto']) return
       void giveTitle(actor, {
@@ -353,6 +355,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     pauses,
     connected: () => events.isRead,
+    running: (sessionId, subagent) =>
+      exec
+        .list(sessionId, subagent)
+        .flatMap((one) => (one.end === null ? [{ id: one.id!, preview: one.facts.preview }] : [])),
     log: logAt,
     now,
   })
@@ -504,7 +510,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
       if (lasting && defaultModel.isMissing && (await storage.workspaces()).length === 0) await workspaces.openDemo()
     },
-    status: () => ({ runningTurns: sessions.running().length, ...host.storage() }),
+    status: () => ({
+      runningTurns: sessions.running().filter(({ published }) => !published.header.parent).length,
+      ...host.storage(),
+    }),
     dispose: () =>
       (disposing ??= (async () => {
         stopUpkeep()

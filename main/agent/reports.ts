@@ -1,7 +1,8 @@
 /** What a turn's worker tells its session, and what it is told: data only, so that the actor can decide on it purely. */
 import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
 import type { Attachment, ResolvedMention, Plan, ToolView } from '../../preload/contract/items.ts'
-import type { CallInWriting, ChangedFile, ContextFigures, Ending, Usage } from '../../preload/contract/session.ts'
+import type { CallInWriting, ChangedFile, ContextFigures, Ending } from '../../preload/contract/session.ts'
+import type { Usage } from '../../preload/contract/usage.ts'
 import type { ModelWait } from '../models/model.ts'
 import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/tool.ts'
 
@@ -86,9 +87,15 @@ export type HandedSteer = {
   mentions?: ResolvedMention[] | undefined
 }
 
-/** What the worker is told at once; approvals and answers come later, by ticket. */
-/** `notices`: ends of processes, as the model reads them (X-604). */
-export type ReportAnswer = { steers: HandedSteer[]; ended: boolean; notices?: string[] } | null
+/** What a worker that may not end its turn yet waits for. */
+export const endTicket = 'end'
+
+/**
+ * What the worker is told at once; approvals and answers come later, by ticket. `notices`: ends of processes and subagents,
+ * as the model reads them (X-604, C-100). `waits`: the turn cannot end yet, and is to be asked again once ticket `end` is
+ * answered (T-42).
+ */
+export type ReportAnswer = { steers: HandedSteer[]; ended: boolean; notices?: string[]; waits?: boolean } | null
 
 /** What a ticket is answered with: a call may run or may not, a question was answered or was not. */
 export type Release = { run: true } | { run: false; error: ErrorBody; state: 'denied' | 'cancelled' } | QuestionAnswer

@@ -96,6 +96,7 @@ function turn(replies: Reply[], more: { at?: (moment: Report['type'] | 'tool run
     blobs: {} as Blobs,
     workspace: '/work',
     extraFolders: [],
+    closes: true,
     parallel: true,
     redaction: createRedaction({ known: [], loose: false }),
     effort: null,

@@ -19,7 +19,8 @@ import type { Budget } from './budget.ts'
 import { CallBeingWritten } from './call-being-written.ts'
 import { userParts, type Bodies } from './context.ts'
 import type { Conversation } from './conversation.ts'
-import type { HandedSteer } from './reports.ts'
+import { orStop } from '../models/stop.ts'
+import { endTicket, type HandedSteer } from './reports.ts'
 import { Tally } from './tally.ts'
 import { runCalls, type CallsInput, type ModelCall } from './tool-calls.ts'
 
@@ -28,6 +29,8 @@ export type TurnInput = CallsInput & {
   model: ModelInfo
   effort: string | null
   maxSteps: number
+  /** At the limit a last request asks what is done; a subagent just ends there (T-165, C-98). */
+  closes: boolean
   tools: ToolSpec[]
   conversation: Conversation
   /** As it is now: a refusal may have taught that the model takes less than was said of it. */
@@ -65,6 +68,7 @@ export async function runTurn(input: TurnInput): Promise<void> {
   const left = { continuations: outputContinuationsMax, pauses: 0 }
   for (let step = 1; ; step++) {
     const last = step > input.maxSteps
+    if (last && !input.closes && (await mayEnd(input, 'max_steps'))) return
     const stepId = port.newId()
     conversation.beginStep()
     // In one transaction with the ends of the calls before: each one more would be paid for at every step.
@@ -152,10 +156,20 @@ async function mayEnd(
   input: TurnInput,
   ending: 'answer' | 'max_steps' | 'no_final_text' | 'output_limit' | 'quiet',
 ): Promise<boolean> {
-  const answer = await input.port.report({ type: 'mayEnd', ending })
-  if (!answer || answer.ended) return true
-  await appendSteers(answer.steers, input)
-  return false
+  const { port } = input
+  for (;;) {
+    const resumed = port.ticket(endTicket)
+    const answer = await port.report({ type: 'mayEnd', ending })
+    if (!answer || answer.ended) return true
+    if (answer.waits) {
+      // Its subagents in the background are still at work (T-42).
+      await orStop(resumed, port.signal).catch(() => {})
+      continue
+    }
+    await appendSteers(answer.steers, input)
+    input.conversation.push(...(answer.notices ?? []).map(user))
+    return false
+  }
 }
 
 async function appendSteers(steers: readonly HandedSteer[], input: TurnInput): Promise<void> {

@@ -1,6 +1,6 @@
 /** Figures of a turn as its requests report them: sums of usage, first token, rate (T-87 to T-89). */
 import { noUsage } from '../../preload/contract/fold.ts'
-import type { Usage } from '../../preload/contract/session.ts'
+import type { Usage } from '../../preload/contract/usage.ts'
 import type { ModelInfo, ModelUsage } from '../models/model.ts'
 import { addUsage, usageOf } from './usage.ts'
 

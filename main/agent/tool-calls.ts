@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { LatheError, errorBody, type ErrorBody } from '../../preload/contract/errors.ts'
 import { toolArgsBytesMax, toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
-import type { ChangedFile } from '../../preload/contract/session.ts'
+import type { ChangedFile, Parent } from '../../preload/contract/session.ts'
 import type { ToolResultPart } from '../models/model.ts'
 import { boundaryRefusal, boundaryTarget, isBoundaryCode } from '../approvals/boundary.ts'
 import { cutOutput } from '../exec/output.ts'
@@ -31,6 +31,8 @@ export type CallsInput = {
   port: TurnPort
   registry: Registry
   blobs: Blobs
+  /** Of a subagent: whose it is. */
+  parent?: Parent | undefined
   workspace: string
   extraFolders: string[]
   parallel: boolean
@@ -129,8 +131,8 @@ function batchesOf(prepared: readonly Prepared[], parallel: boolean): Prepared[]
       one.tool?.concurrent &&
       !one.fault &&
       last &&
-      last.length < batchMax &&
-      last.every((other) => other.tool?.concurrent && !other.fault)
+      (last.length < batchMax || one.tool.queues) &&
+      last.every((other) => other.tool?.concurrent && other.tool.queues === one.tool?.queues && !other.fault)
     if (joins) last.push(one)
     else batches.push([one])
   }
@@ -333,7 +335,7 @@ async function cap(text: string, most: number, blobs: Blobs): Promise<{ text: st
 
 function contextOf(
   one: Prepared,
-  { port, workspace, extraFolders, redaction }: CallsInput,
+  { port, parent, workspace, extraFolders, redaction }: CallsInput,
   signal: AbortSignal,
 ): ToolContext {
   let shown = 0
@@ -344,6 +346,7 @@ function contextOf(
     sessionId: port.sessionId,
     turnId: port.turnId,
     callId: one.itemId,
+    parent,
     workspace,
     extraFolders,
     signal,

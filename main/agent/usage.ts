@@ -1,5 +1,5 @@
 /** Sums of tokens as reported: a missing report never lowers or clears one (T-87). */
-import type { Usage } from '../../preload/contract/session.ts'
+import type { Usage } from '../../preload/contract/usage.ts'
 import type { ModelInfo, ModelUsage } from '../models/model.ts'
 
 export function addUsage(one: Usage, other: Usage): Usage {
@@ -13,6 +13,21 @@ export function addUsage(one: Usage, other: Usage): Usage {
     total: sum(one.total, other.total),
     cost: sum(one.cost, other.cost),
   }
+}
+
+/** What was used between two sums; null where nothing was. */
+export function usageSince(before: Usage, now: Usage): Usage | null {
+  const less = (a: number | null, b: number | null) => (b === null ? null : b - (a ?? 0))
+  const more: Usage = {
+    input: less(before.input, now.input),
+    output: less(before.output, now.output),
+    reasoning: less(before.reasoning, now.reasoning),
+    cacheRead: less(before.cacheRead, now.cacheRead),
+    cacheWrite: less(before.cacheWrite, now.cacheWrite),
+    total: less(before.total, now.total),
+    cost: less(before.cost, now.cost),
+  }
+  return Object.values(more).some((amount) => amount) ? more : null
 }
 
 /** What one request cost, as far as the model's price is known. */

@@ -31,6 +31,8 @@ export type ExecFacts = {
   tty: boolean
   /** The card that started it. */
   itemId: string
+  /** The subagent that started it: it sees its own alone. */
+  subagent?: { sessionId: string; label: string } | undefined
   /** Milliseconds; null: no limit. */
   timeoutMs: number | null
   /** Its end starts a turn of an idle session. */

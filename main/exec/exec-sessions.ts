@@ -186,6 +186,7 @@ export class ExecSessions {
         tty: facts.tty,
         itemId: facts.itemId,
         ...(facts.wakes ? { wakes: true } : {}),
+        ...(facts.subagent ? { subagent: facts.subagent } : {}),
       })
       session.id = id
       session.askAgain()
@@ -199,10 +200,14 @@ export class ExecSessions {
     await session.capture.release()
   }
 
-  /** Throws `exec.not_found`, alike for what never was, is another's, or is forgotten but for its output (X-402, X-404). */
-  async get(owner: string, id: string): Promise<ExecSession> {
-    for (const session of this.#sessions.get(owner) ?? []) if (session.id === id) return session
-    const row = (await this.#ports.recorded(owner)).find((one) => one.id === id)
+  /**
+   * Throws `exec.not_found`, alike for what never was, is another's, or is forgotten but for its output (X-402, X-404). With
+   * `subagent` only what that one started is found (X-426).
+   */
+  async get(owner: string, id: string, subagent?: string): Promise<ExecSession> {
+    for (const session of this.#of(owner, subagent)) if (session.id === id) return session
+    const recorded = await this.#ports.recorded(owner)
+    const row = recorded.find((one) => one.id === id && isOf(one.subagent, subagent))
     const hash = row?.end?.outputRef
     if (row?.end) {
       const how = row.end.reason === 'lost' ? 'was ended when Lathe closed' : 'has ended'
@@ -227,17 +232,20 @@ export class ExecSessions {
   }
 
   /** Those with a number that run, or whose end the agent was not told (X-424). */
-  list(owner: string): ExecSession[] {
-    return [...(this.#sessions.get(owner) ?? [])].filter(
+  list(owner: string, subagent?: string): ExecSession[] {
+    return this.#of(owner, subagent).filter(
       (one) => one.id !== null && (one.state !== 'ended' || (!one.endTold && one.facts.owner === 'agent')),
     )
   }
 
   /** All output so far, reduced, of one that runs or is kept (X-509); null where there is none. */
-  async output(owner: string, id: string): Promise<Buffer | null> {
-    for (const session of this.#sessions.get(owner) ?? [])
-      if (session.id === id) return reduceBytes(session.capture.full())
+  async output(owner: string, id: string, subagent?: string): Promise<Buffer | null> {
+    for (const session of this.#of(owner, subagent)) if (session.id === id) return reduceBytes(session.capture.full())
     return null
+  }
+
+  #of(owner: string, subagent: string | undefined): ExecSession[] {
+    return [...(this.#sessions.get(owner) ?? [])].filter(({ facts }) => isOf(facts.subagent, subagent))
   }
 
   /** Ends what a session has running, as its deletion does (X-427). */
@@ -281,6 +289,11 @@ export class ExecSessions {
     if (known?.size === 0) this.#sessions.delete(owner)
     for (const session of gone) void session.capture.release().catch(() => {})
   }
+}
+
+/** The session itself sees all that runs in it. */
+function isOf(started: { sessionId: string } | undefined, asking: string | undefined): boolean {
+  return asking === undefined || started?.sessionId === asking
 }
 
 async function screens() {

@@ -8,7 +8,7 @@ import { LatheError, errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { settleRetryMs, sliceItems } from '../../preload/contract/limits.ts'
 import type { Rule } from '../../preload/contract/items.ts'
-import type { SessionView } from '../../preload/contract/session.ts'
+import type { Parent, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { trimView } from '../../preload/contract/stretch.ts'
 import type { Report, ReportAnswer } from '../agent/reports.ts'
@@ -18,7 +18,7 @@ import { decide } from '../turns/decide.ts'
 import type { Decision } from '../turns/decision.ts'
 import type { Command, Input } from '../turns/inputs.ts'
 import { checkMutable, checkRights, type Rights } from '../turns/requests.ts'
-import type { Effect, SessionState } from '../turns/state.ts'
+import type { Effect, Environment, SessionState } from '../turns/state.ts'
 import { type Letter, Mailbox, type StreamReport } from './mailbox.ts'
 import { TurnHandle } from './turn-handle.ts'
 import { writeOf } from './write.ts'
@@ -29,6 +29,10 @@ export type ActorPorts = {
   settings(): Settings
   /** Workspace and everywhere rules. */
   rules(): readonly Rule[]
+  /** Of a subagent: the policy of the session that all of it is done for. */
+  policy(parent: Parent): ReturnType<NonNullable<Environment['policy']>>
+  /** Places that subagents of other sessions than this take. */
+  subagentsElsewhere(actor: SessionActor): number
   /** Does what a durable decision asks of the outside. */
   perform(actor: SessionActor, effect: Effect): void
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
@@ -220,6 +224,7 @@ export class SessionActor {
 
   private apply(letter: Letter): Applied {
     const { input } = letter
+    const { parent } = this.state.view.header
     try {
       checkRights(letter.rights)
       if (this.failingSince !== null && !isKept(input)) throw unsaved()
@@ -228,6 +233,8 @@ export class SessionActor {
         newId,
         settings: this.ports.settings(),
         rules: this.ports.rules(),
+        ...(parent ? { policy: () => this.ports.policy(parent) } : {}),
+        subagentsElsewhere: () => this.ports.subagentsElsewhere(this),
       })
       this.state = decision.state
       this.renewHandle()
@@ -308,6 +315,11 @@ export class SessionActor {
           effect.ms,
           () => void this.command({ type: 'stop', turnId, reason: 'time_limit' }).catch(() => {}),
         )
+    } else if (effect.do === 'endWait') {
+      const { turnId } = effect
+      this.handles
+        .get(turnId)
+        ?.after('endWait', effect.ms, () => void this.command({ type: 'subagent.waited', turnId }).catch(() => {}))
     } else if (effect.do === 'settled') {
       this.handles.get(effect.turnId)?.end()
       this.handles.delete(effect.turnId)
@@ -447,22 +459,35 @@ function unsaved(): LatheError {
   })
 }
 
-const keptCommands = new Set<Command['type']>(['stop', 'command.ended', 'exec.ended', 'compaction.end'])
+const keptCommands = new Set<Command['type']>([
+  'stop',
+  'command.ended',
+  'exec.ended',
+  'compaction.end',
+  'subagent.ended',
+  'subagent.stop',
+])
 
 /** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
 function isKept(input: Input): boolean {
   return input.kind === 'report' || keptCommands.has(input.command.type)
 }
 
+const looking = new Set<Effect['do']>(['entry', 'next', 'rules', 'subagentPlaces', 'rejudgeSubagents'])
+
 /** What only says "look again" is done once, after all else that came with it. */
 function onceEach(effects: readonly Effect[]): Effect[] {
   return effects.filter((effect, at) => {
-    const looks = effect.do === 'entry' || effect.do === 'next' || effect.do === 'rules'
+    const looks = looking.has(effect.do)
     return !looks || effects.findLastIndex((other) => other.do === effect.do) === at
   })
 }
 
-/** A command of the person's that still runs, a process that asks for a secret: no turn owns them, so the item alone says so. */
-function isOpenOutsideTurns(item: SessionView['items'][number]): boolean {
-  return (item.kind === 'tool' || item.kind === 'question') && item.turnId === null && item.endedAt === null
+/**
+ * A command of the person's that still runs, a process that asks for a secret, a subagent that outlives its turn and what it
+ * asks: no turn owns them, so the item alone says so.
+ */
+function isOpenOutsideTurns({ kind, turnId, endedAt }: SessionView['items'][number]): boolean {
+  if (endedAt !== null) return false
+  return kind === 'subagent' || (turnId === null && (kind === 'tool' || kind === 'question' || kind === 'approval'))
 }

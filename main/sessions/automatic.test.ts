@@ -121,7 +121,7 @@ test('TA-7 T-31 T-32 T-110 a person’s message makes a background turn yield: s
   expect(view.header.automaticHeld).toBeNull()
   expect(JSON.stringify(scene.server.asked().at(-1)?.body)).toContain('The process x1 ended with exit code 1')
   // Nothing is left to be woken for.
-  expect(actor.peek().hidden.exec.notices).toEqual([])
+  expect(actor.peek().hidden.notices).toEqual([])
 })
 
 test('T-28 A-4 an admission that cannot be saved leaves no turn and keeps the work; it starts once it can be', async () => {

@@ -5,7 +5,8 @@
 import { errorBody, LatheError, type ErrorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { CompactionReason, Item } from '../../preload/contract/items.ts'
-import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
+import type { ContextFigures } from '../../preload/contract/session.ts'
+import type { Usage } from '../../preload/contract/usage.ts'
 import { thresholdsOf } from '../agent/budget.ts'
 import { isDue, planCoverage, type Coverage } from '../agent/coverage.ts'
 import {

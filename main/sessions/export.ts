@@ -187,6 +187,11 @@ export function entryOf(item: Item): Entry {
       return entry(`Question (${item.state})`, {
         text: [item.text, item.answer && `Answer: ${item.answer}`].filter(Boolean).join('\n\n'),
       })
+    case 'subagent':
+      return entry(`Subagent: ${item.label} (${subagentPhases[item.phase]})`, {
+        text: item.task,
+        code: item.result === '' ? [] : [item.result],
+      })
     case 'notice':
       return entry('Notice', { text: item.text })
     case 'rewind':
@@ -220,6 +225,16 @@ const toolStates: Readonly<Record<ItemOf<'tool'>['state'], string>> = {
   denied: 'not allowed',
   cancelled: 'cancelled',
   unknown: 'may or may not have run',
+}
+
+const subagentPhases: Readonly<Record<ItemOf<'subagent'>['phase'], string>> = {
+  queued: 'waiting',
+  starting: 'starting',
+  model: 'working',
+  tools: 'working',
+  done: 'done',
+  failed: 'failed',
+  stopped: 'stopped',
 }
 
 const PlanArgs = z.object({ entries: z.array(PlanEntry.pick({ text: true, state: true })) })

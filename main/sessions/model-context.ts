@@ -22,14 +22,14 @@ import { createRegistry, type Registry } from '../tools/registry.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { ContextReport } from '../../preload/contract/session-routes.ts'
-import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { Parent, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { chosenAgent, type ChoicePorts } from './turn-choice.ts'
 
 export type ModelContextPorts = {
   storage: Pick<Storage, 'sentItems' | 'contextItems' | 'blobs'>
   /** `background`: nobody waits for the turn, and it may end without a word (T-33). */
-  tools(settings: Settings, background: boolean): Registry
+  tools(settings: Settings, background: boolean, depth: number): Registry
   images: Images
   settings(): Settings
   /** Name of the shell the `shell` tool uses in a workspace, for the system prompt. */
@@ -54,20 +54,32 @@ export type ModelContext = {
 
 export async function loadModelContext(
   ports: ModelContextPorts,
-  session: { id: string; workspace: string; background: boolean; agent: ChosenAgent | null },
+  session: {
+    id: string
+    workspace: string
+    background: boolean
+    agent: ChosenAgent | null
+    parent?: Parent | undefined
+  },
   model: string,
   models: Models,
   signal: AbortSignal,
 ): Promise<ModelContext> {
   const agent = usable(session.agent)
-  const registry = offeredTo(agent, ports.tools(ports.settings(), session.background))
+  const registry = offeredTo(agent, ports.tools(ports.settings(), session.background, session.parent?.depth ?? 0))
   const [info, stored, shell] = await Promise.all([
     models.describe(model, signal),
     ports.storage.sentItems(session.id),
     ports.shellName(session.workspace),
   ])
   const [sections, bodies] = await Promise.all([
-    systemPrompt({ workspace: session.workspace, tools: registry.tools.map((tool) => tool.name), shell, agent }),
+    systemPrompt({
+      workspace: session.workspace,
+      tools: registry.tools.map((tool) => tool.name),
+      shell,
+      agent,
+      subagent: session.parent !== undefined,
+    }),
     loadBodies(ports, neededBodies(stored.items, stored.turns)),
   ])
   const tools = registry.tools.map((tool): ToolSpec => ({
@@ -154,7 +166,7 @@ export async function reportContext(
   const chosen = header.agent ? await chosenAgent(ports, header.agent, header.workspace) : null
   // One that cannot be used fails the turn, not the look at what fills the context.
   const agent = chosen && 'problem' in chosen ? null : chosen
-  const { tools } = offeredTo(agent, ports.tools(ports.settings(), false))
+  const { tools } = offeredTo(agent, ports.tools(ports.settings(), false, header.parent?.depth ?? 0))
   const [{ items, turns }, shell] = await Promise.all([
     ports.storage.contextItems(header.id),
     ports.shellName(header.workspace),
@@ -164,6 +176,7 @@ export async function reportContext(
     tools: tools.map((tool) => tool.name),
     shell,
     agent,
+    subagent: header.parent !== undefined,
   })
   return contextReport({
     model: turns.at(-1)?.model ?? header.model,
@@ -185,7 +198,9 @@ export async function holdsBody(
   return items.some((item) =>
     item.kind === 'user'
       ? item.attachments.some((attachment) => attachment.hash === hash)
-      : item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash),
+      : item.kind === 'notice'
+        ? item.outputRef === hash
+        : item.kind === 'tool' && (item.resultRef === hash || item.view?.outputRef === hash),
   )
 }
 

@@ -13,6 +13,7 @@ import { endLostExecSessions } from '../turns/exec-sessions.ts'
 import { endLostCommands } from '../turns/own-commands.ts'
 import { recover } from '../turns/recovery.ts'
 import type { Environment, SessionState } from '../turns/state.ts'
+import { endLostSubagents } from '../turns/subagents.ts'
 
 /** The decision that settles what a crash left open; null where nothing was. `readOnly` is the reason people read (S-24). */
 export async function recovered(
@@ -42,13 +43,16 @@ export async function recovered(
       (item) => item.kind === 'tool' && item.turnId === null && item.endedAt === null,
     )
     const isLeft = state.hidden.exec.sessions.some((session) => session.state !== 'ended')
+    const hasSubagents = state.view.items.some((item) => item.kind === 'subagent' && item.endedAt === null)
     const wasCompacting = state.view.header.compaction !== null
-    if (readOnly !== null || (!isOpen && !isLost && !isLeft && !wasCompacting)) return { state, decision: null }
+    if (readOnly !== null || (!isOpen && !isLost && !isLeft && !hasSubagents && !wasCompacting))
+      return { state, decision: null }
     const decision = new Decision(withSteers(state, words), environment)
     discardCompaction(decision)
     if (isOpen) recover(decision, journal, why)
     endLostCommands(decision)
     endLostExecSessions(decision)
+    endLostSubagents(decision)
     return { state: decision.state, decision }
   }
 }
@@ -93,6 +97,7 @@ function stateOf(stored: StoredSession, journal: readonly StoredEvent[], readOnl
     stored: true,
     readOnly,
     closing: false,
+    subagentAsks: new Map(),
     bindings: new Map(),
   }
 }

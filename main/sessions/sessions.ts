@@ -4,7 +4,7 @@ import type { SessionEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Rule } from '../../preload/contract/items.ts'
 import { idleActorsMax, sliceItems, unsentLeaseMs } from '../../preload/contract/limits.ts'
-import type { ApprovalMode, Entry, FollowUp, SessionView } from '../../preload/contract/session.ts'
+import type { ApprovalMode, Entry, FollowUp, Parent, SessionView } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { cutView, trimView, viewAt } from '../../preload/contract/stretch.ts'
 import { clipItem } from '../storage/clip.ts'
@@ -15,6 +15,7 @@ import type { Command } from '../turns/inputs.ts'
 import { nextExpiry } from '../turns/notices.ts'
 import { checkRights, type Rights } from '../turns/requests.ts'
 import { newSession, type Effect } from '../turns/state.ts'
+import { openSubagents } from '../turns/subagents.ts'
 import { SessionActor } from './actor.ts'
 import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
@@ -22,6 +23,7 @@ import { followEvents } from './events.ts'
 import type { ProviderPauses } from './provider-pauses.ts'
 import { recovered } from './recovered.ts'
 import { SessionClock } from './session-clock.ts'
+import { Subagents } from './subagents.ts'
 import { TurnRequests, type TurnRequestsPorts } from './turn-requests.ts'
 import { writeOf } from './write.ts'
 
@@ -44,6 +46,8 @@ export type SessionsPorts = Pick<TurnRequestsPorts, 'chooseModel' | 'agents' | '
   notify(actor: SessionActor, effect: Extract<Effect, { do: 'notify' | 'withdrawNotification' }>): void
   /** The person's answer to a process that asked for a secret; null declines (T-152). */
   execSecret(sessionId: string, execId: string, secret: string | null): void
+  /** Processes of a session that a subagent started and that still run (X-426). */
+  running(sessionId: string, subagent: string): readonly { id: string; preview: string }[]
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
   now(): number
 }
@@ -63,6 +67,7 @@ export class Sessions {
   private readonly automatic: AutomaticStarts
   /** Sessions without a message, by when they are dropped unless a client has them. */
   private readonly leases: SessionClock
+  readonly subagents: Subagents
 
   constructor(ports: SessionsPorts) {
     this.ports = ports
@@ -77,9 +82,19 @@ export class Sessions {
           (actor) => this.startNext(actor),
           () => {},
         ),
-      running: () => this.running().filter((actor) => actor.peek().turn?.background).length,
+      running: () => this.running().filter((actor) => actor.peek().turn?.background && !isSubagent(actor)).length,
       most: () => ports.settings()['automations.maxConcurrent'],
       log: (message, fields) => ports.log('warn', message, fields),
+      now: ports.now,
+    })
+    this.subagents = new Subagents({
+      actor: (id) => this.actor(id),
+      inMemory: () => this.actors.values(),
+      begin: (state) => this.keep(new SessionActor(state, this.actorPorts())),
+      chooseModel: (name) => ports.chooseModel(name),
+      blobs: ports.storage.blobs,
+      running: (id, subagent) => ports.running(id, subagent),
+      log: ports.log,
       now: ports.now,
     })
   }
@@ -191,6 +206,8 @@ export class Sessions {
         await actor.command({ type: 'stop', turnId: turn.id, reason: 'session_deleted' }, rights)
         await this.settled(actor, turn.id)
       }
+      await actor.command({ type: 'subagent.stop', itemId: null, reason: 'session_deleted' }, rights)
+      await when(actor, () => openSubagents(actor.peek()).length === 0)
       await actor.command({ type: 'delete' }, rights)
     })
     // An unsent session leaves nothing (S-3).
@@ -268,7 +285,8 @@ export class Sessions {
     )
     if (decision && decision.events.length > 0) {
       await storage.commit(writeOf(state, [decision]))
-      if (state.view.header.deletedAt === null) this.ports.entryChanged(entryOf(state.view))
+      const { deletedAt, parent } = state.view.header
+      if (deletedAt === null && !parent) this.ports.entryChanged(entryOf(state.view))
     }
     const over = nextExpiry(state.view.header.notices)
     if (over !== null) this.noticeClock.arm(id, over)
@@ -291,12 +309,16 @@ export class Sessions {
       now: this.ports.now,
       settings: this.ports.settings,
       rules: this.ports.rules,
+      policy: ({ top }: Parent) => policyOf(this.actors.get(top.sessionId)),
+      subagentsElsewhere: (actor: SessionActor) => this.subagents.elsewhere(actor),
       log: this.ports.log,
       perform: (actor: SessionActor, effect: Effect) => this.perform(actor, effect),
     }
   }
 
   private perform(actor: SessionActor, effect: Effect): void {
+    const { parent } = actor.peek().view.header
+    if (parent && this.performOfSubagent(actor, parent, effect)) return
     switch (effect.do) {
       case 'start':
         if (actor.peek().turn?.id === effect.turnId) this.ports.startTurn(actor)
@@ -313,6 +335,21 @@ export class Sessions {
         break
       case 'next':
         void this.startNext(actor)
+        break
+      case 'startSubagent':
+        this.subagents.start(actor, effect.itemId)
+        break
+      case 'stopSubagent':
+        this.subagents.stop(effect.itemId, effect.reason)
+        break
+      case 'subagentEnded':
+        this.subagents.ended(effect.itemId, effect)
+        break
+      case 'subagentPlaces':
+        this.subagents.placesFree()
+        break
+      case 'rejudgeSubagents':
+        this.subagents.rejudge(actor)
         break
       case 'entry':
         if (actor.published.header.deletedAt === null) this.ports.entryChanged(entryOf(actor.published))
@@ -345,6 +382,38 @@ export class Sessions {
         break
       default:
         break
+    }
+  }
+
+  /** What only a subagent's session does, and what it does not: no list, title or notification is about it. */
+  private performOfSubagent(actor: SessionActor, parent: Parent, effect: Effect): boolean {
+    const toTop = (command: Command) => void this.command(parent.top.sessionId, command).catch(() => {})
+    switch (effect.do) {
+      case 'settled':
+        this.ports.afterSettle(actor, effect.turnId)
+        this.subagents.settled(actor)
+        return true
+      case 'passChanges':
+        void this.subagents.passChanges(parent, effect.changes).catch((error: unknown) =>
+          this.ports.log('warn', 'Changes of a subagent could not be recorded', {
+            sessionId: parent.sessionId,
+            error: String(error),
+          }),
+        )
+        return true
+      case 'grant':
+        toTop({ type: 'grants.add', rules: effect.rules })
+        return true
+      case 'toldEnd':
+        toTop({ type: 'exec.told', id: effect.execId })
+        return true
+      case 'entry':
+      case 'next':
+      case 'notify':
+      case 'withdrawNotification':
+        return true
+      default:
+        return false
     }
   }
 
@@ -384,4 +453,28 @@ export class Sessions {
       if (!actor.busy) this.actors.delete(id)
     }
   }
+}
+
+function isSubagent(actor: SessionActor): boolean {
+  return actor.peek().view.header.parent !== undefined
+}
+
+/** Mode and session grants as they are now; where that session is gone, nothing is allowed. */
+function policyOf(actor: SessionActor | undefined): { approvalMode: ApprovalMode; grants: readonly Rule[] } {
+  if (!actor) return { approvalMode: 'read-only', grants: [] }
+  const { view, hidden } = actor.peek()
+  return { approvalMode: view.header.approvalMode, grants: hidden.grants }
+}
+
+/** Resolves once `test` holds of what the session has decided and stored. */
+function when(actor: SessionActor, test: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!test()) return
+      stop()
+      resolve()
+    }
+    const stop = actor.listen(look)
+    look()
+  })
 }

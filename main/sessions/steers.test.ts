@@ -34,6 +34,8 @@ test('TA-18 T-118 a withdrawal that races a step boundary, in 1,000 orders: with
       now: Date.now,
       settings: () => defaultSettings,
       rules: () => [],
+      policy: () => ({ approvalMode: 'ask', grants: [] }),
+      subagentsElsewhere: () => 0,
       perform: () => {},
       log: () => {},
     })

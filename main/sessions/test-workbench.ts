@@ -21,6 +21,7 @@ import type { Storage } from '../storage/storage.ts'
 import { askPerson } from '../tools/ask-person.ts'
 import { createRegistry } from '../tools/registry.ts'
 import { nothingToReport } from '../tools/nothing-to-report.ts'
+import { createSubagentTool } from '../tools/subagent.ts'
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
 import { updatePlan } from '../tools/update-plan.ts'
 import type { SessionActor } from './actor.ts'
@@ -94,11 +95,18 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
   const models = { ...real, ...options.models?.(real) }
   const log: TestWorkbench['log'] = []
   const tools = new HeldTools()
+  const subagent = createSubagentTool((request, context) => sessions.subagents.ask(request, context))
   const slots = new Slots(() => settings['turns.maxConcurrent'])
   const context = {
     storage,
-    tools: (_: Settings, background: boolean) =>
-      createRegistry([...tools.tools, updatePlan, askPerson, ...(background ? [nothingToReport] : [])]),
+    tools: (_: Settings, background: boolean, depth: number) =>
+      createRegistry([
+        ...tools.tools,
+        updatePlan,
+        askPerson,
+        ...(depth < settings['subagents.depth'] ? [subagent] : []),
+        ...(background && depth === 0 ? [nothingToReport] : []),
+      ]),
     images: new Images(storage.blobs),
     settings: () => settings,
     shellName: async () => {
@@ -148,6 +156,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
     mentions: { path: (place, path) => paths.resolve(place, path), terminal: async () => null },
     pauses,
     connected: () => false,
+    running: () => [],
     changesRecorded: (ids) => options.changesRecorded?.(ids),
     notify: () => {},
     log: (level, message, fields) => log.push({ level, message, fields }),

@@ -36,7 +36,8 @@ export async function runAdmittedTurn(actor: SessionActor, handle: TurnHandle, p
   try {
     await port.report({ type: 'preparing' })
     // Turns that nobody waits for were counted before they were admitted (A-94); neither kind waits for the other (T-21).
-    if (!actor.peek().turn?.background) {
+    // A subagent works in its parent's place.
+    if (!actor.peek().turn?.background && !view.header.parent) {
       if (ports.slots.full) await port.report({ type: 'slot', waiting: true })
       const isGoal = actor.peek().view.turns.at(-1)?.source === 'goal'
       const release = await ports.slots.take(isGoal ? 1 : 0, port.signal)
@@ -63,7 +64,8 @@ async function prepareAndRun(
   if (!row) throw new Error(`Turn ${port.turnId} has no row.`)
   const models = ports.models.forTurn()
   const background = row.origin === 'background'
-  const session = { id: actor.id, workspace: header.workspace, background, agent }
+  const { parent } = header
+  const session = { id: actor.id, workspace: header.workspace, background, agent, parent }
   const load = () => orStop(loadModelContext(ports, session, row.model, models, port.signal), port.signal)
   let context = await load()
   checkSize(context)
@@ -100,6 +102,7 @@ async function prepareAndRun(
   await port.report({ type: 'running' })
   await runTurn({
     port,
+    parent,
     registry,
     tools,
     conversation,
@@ -112,7 +115,8 @@ async function prepareAndRun(
     models,
     model,
     effort: header.effort ?? (agent && 'effort' in agent ? agent.effort : null) ?? settings.effort,
-    maxSteps: settings[background ? 'turns.maxStepsBackground' : 'turns.maxSteps'],
+    maxSteps: settings[parent ? 'subagents.maxSteps' : background ? 'turns.maxStepsBackground' : 'turns.maxSteps'],
+    closes: !parent,
     loadBodies: (attachments) => loadBodies(ports, { results: [], attachments: filesOf(attachments) }),
   })
 }

@@ -35,6 +35,8 @@ export function openBlobReferences(db: Database) {
         UNION SELECT body ->> '$.view.outputRef', 'outputs' FROM sound_tools
         UNION SELECT body ->> '$.resultRef', 'outputs' FROM sound_tools
         UNION SELECT body ->> '$.argsRef', 'outputs' FROM sound_tools
+        UNION SELECT body ->> '$.outputRef', 'outputs' FROM items WHERE kind = 'notice' AND json_valid(body)
+        UNION SELECT value ->> '$.outputRef', 'outputs' FROM sessions, ${eachIn('hidden', '$.notices')} WHERE type = 'object'
         UNION SELECT ${hashOfFile}, 'attachments' FROM items, ${eachIn('items.body', '$.attachments')} AS file WHERE items.kind = 'user'
         UNION SELECT ${hashOfFile}, 'attachments' FROM drafts, ${eachIn('drafts.body', '$.attachments')} AS file
         UNION SELECT ${hashOfFile}, 'attachments' FROM queued, ${eachIn('queued.value', '$.attachments')} AS file

@@ -114,6 +114,7 @@ const copiedBody = `
     WHEN kind = 'tool' THEN json_replace(body, ${places},
       '$.approvalId', copied_id(body ->> '$.approvalId'), '$.questionId', copied_id(body ->> '$.questionId'),
       '$.changeIds', json((SELECT json_group_array(copied_id(value)) FROM json_each(body, '$.changeIds'))))
+    WHEN kind = 'subagent' THEN json_set(body, ${places}, '$.toolItemId', copied_id(body ->> '$.toolItemId'), '$.sessionId', null)
     WHEN kind IN ('approval', 'question') THEN json_replace(body, ${places}, '$.toolItemId', copied_id(body ->> '$.toolItemId'))
     WHEN kind = 'compaction' THEN json_replace(body, ${places}, '$.coversThrough', copied_id(body ->> '$.coversThrough'))
     ELSE json_replace(body, ${places})
@@ -155,7 +156,8 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
     sql(`
       UPDATE items SET ended_at = :at, contextual = contextual AND kind <> 'tool',
         body = json_set(
-          CASE WHEN kind NOT IN ('tool', 'approval', 'question') THEN json_set(body, '$.status', 'partial')
+          CASE WHEN kind = 'subagent' THEN json_set(body, '$.status', 'final', '$.phase', 'stopped')
+            WHEN kind NOT IN ('tool', 'approval', 'question') THEN json_set(body, '$.status', 'partial')
             ELSE json_set(body, '$.status', 'final', '$.state', 'cancelled') END,
           '$.endedAt', :at,
           '$.contextual', json(CASE WHEN contextual AND kind <> 'tool' THEN 'true' ELSE 'false' END))
@@ -227,6 +229,14 @@ export function copiedItem(item: Item, copied: (id: string) => string, at: numbe
         ...moved,
         toolItemId: copied(moved.toolItemId),
         ...(live ? { ...ended, state: 'cancelled' as const } : {}),
+      }
+    // Its transcript stays with the session it worked for.
+    case 'subagent':
+      return {
+        ...moved,
+        toolItemId: copied(moved.toolItemId),
+        sessionId: null,
+        ...(live ? { ...ended, phase: 'stopped' as const } : {}),
       }
     case 'compaction':
       return { ...moved, coversThrough: copied(moved.coversThrough) }

@@ -17,7 +17,7 @@ export function openListReads(db: Database) {
     }): { entries: string[]; more: boolean } {
       const rows = sql<{ entry: string }>(`
         SELECT ${entryBody} FROM sessions
-        WHERE deleted_at IS NULL
+        WHERE deleted_at IS NULL AND parent IS NULL
           ${query.archived ? 'AND archived_at IS NOT NULL' : 'AND archived_at IS NULL'}
           ${query.before === null ? '' : 'AND (updated_at, id) < (:updatedAt, :id)'}
           ${query.workspace === null ? '' : 'AND workspace = :workspace'}
@@ -28,14 +28,16 @@ export function openListReads(db: Database) {
     },
 
     sessionIds(after: string, limit: number): string[] {
-      return sql<{ id: string }>('SELECT id FROM sessions WHERE id > ? AND erased_at IS NULL ORDER BY id LIMIT ?')
+      return sql<{ id: string }>(
+        'SELECT id FROM sessions WHERE id > ? AND erased_at IS NULL AND parent IS NULL ORDER BY id LIMIT ?',
+      )
         .all(after, limit)
         .map((row) => row.id)
     },
 
     idsByPrefix(prefix: string): string[] {
       return sql<{ id: string }>(
-        'SELECT id FROM sessions WHERE id >= :prefix AND substr(id, 1, length(:prefix)) = :prefix AND erased_at IS NULL ORDER BY id LIMIT 2',
+        'SELECT id FROM sessions WHERE id >= :prefix AND substr(id, 1, length(:prefix)) = :prefix AND erased_at IS NULL AND parent IS NULL ORDER BY id LIMIT 2',
       )
         .all({ prefix })
         .map((row) => row.id)

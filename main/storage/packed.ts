@@ -14,6 +14,8 @@ export type PackedWrite = {
   sessionId: string
   journalId: string
   workspace: string
+  /** The session it is a subagent of. */
+  parent: string | null
   titleFolded: string
   createdAt: number
   updatedAt: number
@@ -64,6 +66,7 @@ export function packWrite(write: SessionWrite): PackedWrite {
     sessionId: write.sessionId,
     journalId: write.journalId,
     workspace: header.workspace,
+    parent: header.parent?.sessionId ?? null,
     titleFolded: folded(header.title),
     createdAt: header.createdAt,
     updatedAt: header.updatedAt,

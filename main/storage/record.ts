@@ -2,7 +2,7 @@
 import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import { Item } from '../../preload/contract/items.ts'
 import { SessionHeader, Turn } from '../../preload/contract/session.ts'
-import type { HiddenRecord } from './storage.ts'
+import type { HiddenRecord, PendingNotice } from './storage.ts'
 
 /** The header with each missing, wrong-typed or out-of-range field as in `columns` or at its default, and those fields' names. */
 export function readHeader(
@@ -41,6 +41,7 @@ export function readHidden(text: string): HiddenRecord {
     completionKeys: list(stored['completionKeys']),
     wokenTurns: typeof stored['wokenTurns'] === 'number' ? stored['wokenTurns'] : 0,
     exec: execRecord(stored['exec']),
+    notices: pendingNotices(stored),
   }
 }
 
@@ -107,7 +108,15 @@ function parsed(text: string): Record<string, unknown> {
 function execRecord(value: unknown): HiddenRecord['exec'] {
   const stored = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>
   const count = typeof stored['count'] === 'number' ? stored['count'] : 0
-  return { count, sessions: list(stored['sessions']), notices: list(stored['notices']) }
+  return { count, sessions: list(stored['sessions']) }
+}
+
+/** An older Lathe kept the ends of processes with the processes. */
+function pendingNotices(stored: Record<string, unknown>): PendingNotice[] {
+  if (Array.isArray(stored['notices'])) return list(stored['notices'])
+  const exec = stored['exec'] as { notices?: unknown } | undefined
+  const older: (Omit<PendingNotice, 'about' | 'id'> & { execId: string })[] = list(exec?.notices)
+  return older.map(({ execId, ...notice }) => ({ about: 'exec', id: execId, ...notice }))
 }
 
 function list(value: unknown): never[] {

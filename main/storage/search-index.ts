@@ -329,10 +329,10 @@ export function rebuildIndex(db: Database): void {
     DROP TABLE search_trigrams;
     ${searchTables}
     DELETE FROM search_docs;
-    INSERT OR IGNORE INTO search_pending SELECT id, '' FROM sessions WHERE deleted_at IS NULL;
+    INSERT OR IGNORE INTO search_pending SELECT id, '' FROM sessions WHERE deleted_at IS NULL AND parent IS NULL;
     INSERT OR IGNORE INTO search_pending SELECT items.session_id, items.id
       FROM items JOIN sessions ON sessions.id = items.session_id
-      WHERE items.visible = 1 AND items.ended_at IS NOT NULL AND sessions.deleted_at IS NULL
+      WHERE items.visible = 1 AND items.ended_at IS NOT NULL AND sessions.deleted_at IS NULL AND sessions.parent IS NULL
         AND items.kind IN ('user', 'text', 'tool', 'reasoning');
   `)
 }

@@ -95,6 +95,12 @@ export function openSliceReads(db: Database) {
     return sql<{ pos: number | null }>(query).get(sessionId, turnId)!.pos
   }
 
+  /** Subagents in the background may have outlived their turn. */
+  function firstSubagent(sessionId: string): number | null {
+    const query = "SELECT min(pos) AS pos FROM items WHERE session_id = ? AND kind = 'subagent' AND ended_at IS NULL"
+    return sql<{ pos: number | null }>(query).get(sessionId)!.pos
+  }
+
   function unsettledTurn(sessionId: string): { id: string; startedSeq: number } | null {
     const row = sql<{ id: string; started_seq: number | null }>(
       'SELECT id, started_seq FROM turns WHERE session_id = ? AND settled_at IS NULL ORDER BY n DESC LIMIT 1',
@@ -113,7 +119,7 @@ export function openSliceReads(db: Database) {
       const newest = startOfSlice(sessionId, Number.MAX_SAFE_INTEGER, sliceItems)
       // Recovery closes what the turn left open, so that much is always at hand.
       const open = turn && firstOpen(sessionId, turn.id)
-      const start = Math.min(newest, open ?? newest)
+      const start = Math.min(newest, open ?? newest, firstSubagent(sessionId) ?? newest)
       const items = sql<{ turn_id: string | null; body: string }>(
         'SELECT turn_id, body FROM items WHERE session_id = ? AND pos >= ? AND rewound IS NULL ORDER BY pos',
       ).all(sessionId, start)

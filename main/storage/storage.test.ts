@@ -38,7 +38,8 @@ test('K-13 a session loads after a restart as it was committed', async () => {
     fileNotes: [],
     completionKeys: [{ key: 'k', turnId: 't1', userItemId: 'u1' }],
     wokenTurns: 2,
-    exec: { count: 0, sessions: [], notices: [] },
+    exec: { count: 0, sessions: [] },
+    notices: [],
   }
   const first = await open()
   await first.commit(

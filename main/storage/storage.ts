@@ -54,19 +54,27 @@ export type HiddenRecord = {
   /** Turns started by finished processes or subagents since the person's last (A-70). */
   wokenTurns: number
   exec: ExecRecord
+  /** What ended and the agent has not been told, oldest first. */
+  notices: PendingNotice[]
 }
 
 export type CompletionKey = { key: string; turnId: string; userItemId: string }
 
-/** Exec sessions of a session: the last number given, those known, and ends the agent has not been told (X-401, X-602). */
-export type ExecRecord = { count: number; sessions: ExecSession[]; notices: ExecNotice[] }
+/** Exec sessions of a session: the last number given, and those known (X-401). */
+export type ExecRecord = { count: number; sessions: ExecSession[] }
 
-/** `itemId` while it is attached to the turn that runs, as the notice item that shows it. */
-export type ExecNotice = {
-  execId: string
+/** The end of an exec session (X-602) or of a subagent (C-100). */
+export type PendingNotice = {
+  about: 'exec' | 'subagent'
+  /** Of the exec session, or of the subagent's card. */
+  id: string
+  /** What people see, and what the model is given. */
   text: string
   prompt: string
+  /** The notice item that shows it, while it is attached to the turn that runs. */
   itemId: string | null
+  /** All of what `prompt` gives only the beginning and end of. */
+  outputRef?: string
   /** When it came, of one that may start a turn (X-608). */
   wakesAt?: number
 }

@@ -35,6 +35,7 @@ export function openWrites(db: Database) {
   /** What is deleted or hidden can be found no more from the same moment on; what is new is indexed later (S-99). */
   function markForSearch(write: PackedWrite, earlier: ReturnType<typeof before>): void {
     const { sessionId } = write
+    if (write.parent !== null) return
     if (write.deletedAt !== null) return marks.forgetSession(sessionId)
     if (earlier && earlier.deleted_at !== null) return marks.addSession(sessionId)
     if (earlier?.title_folded !== write.titleFolded) marks.add(sessionId, '')
@@ -62,8 +63,8 @@ export function openWrites(db: Database) {
       return
     }
     sql(`
-      INSERT INTO sessions (id, journal_id, workspace, title_folded, created_at, updated_at, archived_at, deleted_at, last_seq, entry, hidden, header)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO sessions (id, journal_id, workspace, parent, title_folded, created_at, updated_at, archived_at, deleted_at, last_seq, entry, hidden, header)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET
         journal_id = excluded.journal_id, workspace = excluded.workspace, title_folded = excluded.title_folded,
         updated_at = excluded.updated_at, archived_at = excluded.archived_at, deleted_at = excluded.deleted_at,
@@ -72,6 +73,7 @@ export function openWrites(db: Database) {
       sessionId,
       write.journalId,
       write.workspace,
+      write.parent,
       write.titleFolded,
       write.createdAt,
       write.updatedAt,
@@ -181,7 +183,12 @@ export function openWrites(db: Database) {
       return true
     },
 
+    /** Its subagents, whose sessions are only its own, go with it. */
     erase(sessionId: string, at: number): void {
+      const subagents = sql<{ id: string }>('SELECT id FROM sessions WHERE parent = ? AND erased_at IS NULL').all(
+        sessionId,
+      )
+      for (const { id } of subagents) this.erase(id, at)
       marks.forgetSession(sessionId)
       for (const table of ['items', 'events', 'turns', 'changes', 'requests', 'drafts']) {
         sql(`DELETE FROM ${table} WHERE session_id = ?`).run(sessionId)

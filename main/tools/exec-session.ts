@@ -4,6 +4,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { ExecSession } from '../exec/exec-session.ts'
 import type { ExecSessions } from '../exec/exec-sessions.ts'
 import { clamped } from './clamped.ts'
+import { execOwner } from './exec-owner.ts'
 import { execReply, type Reply } from './exec-reply.ts'
 import type { Tool, ToolContext, ToolResult } from './tool.ts'
 
@@ -39,6 +40,10 @@ function checkTogether(given: Input, context: z.RefinementCtx): void {
 const description = `Looks at, waits for, types into or ends a process the shell tool left running. Without options it gives the new output. wait_for returns as soon as the text appears (a server's "ready" line), until_exit when it has ended. Nothing is lost between calls.`
 
 export function createExecSessionTool(sessions: ExecSessions): Tool<Input> {
+  const sessionOf = ({ session_id: id }: Input, context: ToolContext) => {
+    const { owner, subagent } = execOwner(context)
+    return sessions.get(owner, id, subagent)
+  }
   return {
     name: 'exec_session',
     description,
@@ -50,7 +55,7 @@ export function createExecSessionTool(sessions: ExecSessions): Tool<Input> {
     title: (given) => titleOf(given).slice(0, 80),
 
     async plan(given, context) {
-      const session = await sessions.get(context.sessionId, given.session_id)
+      const session = await sessionOf(given, context)
       const drives = given.input !== '' || given.close_stdin || given.terminate
       if (drives) checkDrivable(session)
       const text = given.input.slice(0, 200)
@@ -66,7 +71,7 @@ export function createExecSessionTool(sessions: ExecSessions): Tool<Input> {
     },
 
     async run(given, context) {
-      const session = await sessions.get(context.sessionId, given.session_id)
+      const session = await sessionOf(given, context)
       return session.inTurn(() => call(session, given, context))
     },
   }

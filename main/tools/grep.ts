@@ -80,7 +80,7 @@ export function createGrepTool({ program, workers, reference }: GrepDeps): Tool<
         const document = root.kind === 'file' ? await documentAt(root, input, signal) : null
         return document ? searchDocument(input, root.shown, document, signal) : search(input, root, signal)
       }
-      const bytes = await bytesOf(reference, context.sessionId, input.path)
+      const bytes = await bytesOf(reference, context, input.path)
       const document = await documentOf(input.path, bytes, bytes.length, async () => bytes, input, signal)
       if (document) return searchDocument(input, input.path, document, signal)
       return withFileOf(program.paths, input.path, bytes, (file) => search(input, file, signal))

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { ExecSession } from '../exec/exec-session.ts'
 import { endWords, type ExecSessions, seconds } from '../exec/exec-sessions.ts'
+import { execOwner } from './exec-owner.ts'
 import type { Tool } from './tool.ts'
 
 export function createListExecSessionsTool(sessions: ExecSessions): Tool<object> {
@@ -16,8 +17,9 @@ export function createListExecSessionsTool(sessions: ExecSessions): Tool<object>
       effects: [{ kind: 'none' }],
       preview: { title: 'List exec sessions', detail: '', detailKind: 'text' },
     }),
-    run: async (_, { sessionId }) => {
-      const list = sessions.list(sessionId)
+    run: async (_, context) => {
+      const { owner, subagent } = execOwner(context)
+      const list = sessions.list(owner, subagent)
       return { text: list.length === 0 ? 'Nothing is running.' : list.map(lineOf).join('\n'), isError: false }
     },
   }
@@ -29,7 +31,7 @@ function lineOf(session: ExecSession): string {
   const state = end
     ? endWords(end)
     : `${session.state}, ${seconds(session.elapsedMs)} so far, idle ${seconds(session.idleMs)}, ${limit}`
-  const whose =
-    facts.owner === 'person' ? ' (the person runs it)' : facts.label === undefined ? '' : ` (${facts.label})`
+  const named = [facts.label, facts.subagent && `subagent ${facts.subagent.label}`].filter((name) => name !== undefined)
+  const whose = facts.owner === 'person' ? ' (the person runs it)' : named.length === 0 ? '' : ` (${named.join(', ')})`
   return `${session.id}${whose}: ${state}; in ${facts.folder}: ${facts.preview}`
 }

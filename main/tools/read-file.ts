@@ -69,7 +69,7 @@ export function createReadFileTool(deps: ReadFileDeps): Tool<Input> {
         signal: context.signal,
       }
       if (isReference(query.path)) {
-        const bytes = await bytesOf(deps.reference, context.sessionId, query.path)
+        const bytes = await bytesOf(deps.reference, context, query.path)
         const read = await readLinesOf(bytes, lines)
         return read.kind === 'binary'
           ? binaryResult(query.path, read, lines, query.pages ?? null, async () => bytes)

@@ -4,19 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { FilePath, Paths } from '../files/paths.ts'
+import type { ToolContext } from './tool.ts'
 
 const referenceForm = /^(exec|output|attachment):[A-Za-z0-9_-]{1,64}$/
 
+/** Who asks: a call of a session, or of a subagent. */
+type Asking = Pick<ToolContext, 'sessionId' | 'parent'>
+
 /** Bytes behind a reference, or null where it does not occur in the session. */
-export type ReadReference = (sessionId: string, reference: string) => Promise<Uint8Array | null>
+export type ReadReference = (asking: Asking, reference: string) => Promise<Uint8Array | null>
 
 /** By its exact form; a file of such a name is reached with `./`. */
 export function isReference(path: string): boolean {
   return referenceForm.test(path)
 }
 
-export async function bytesOf(read: ReadReference, sessionId: string, reference: string): Promise<Uint8Array> {
-  const bytes = await read(sessionId, reference)
+export async function bytesOf(read: ReadReference, asking: Asking, reference: string): Promise<Uint8Array> {
+  const bytes = await read(asking, reference)
   if (!bytes) throw new LatheError('file.not_found', `There is no ${reference} in this session.`)
   return bytes
 }

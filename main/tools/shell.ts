@@ -15,6 +15,7 @@ import type { NetworkPolicy } from '../platform/network-policy.ts'
 import { placeholderMark, type Redaction } from '../platform/redaction.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { clamped } from './clamped.ts'
+import { execOwner } from './exec-owner.ts'
 import { execReply } from './exec-reply.ts'
 import { JudgedPaths, placeOf, readEffect } from './file-effects.ts'
 import type { Effect, Tool, ToolContext, ToolResult } from './tool.ts'
@@ -201,7 +202,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
           redactor: () => deps.redaction().stream(),
           live: (text, stream) => context.output(text, stream),
         },
-        ledger: deps.ledger?.(context.sessionId, given.command),
+        ledger: deps.ledger?.(execOwner(context).owner, given.command),
       }).catch((error: unknown) => {
         running.delete(context.callId)
         throw error
@@ -256,7 +257,9 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       preview: deps.redaction().text(ExecSessions.preview(given.command)),
       folder,
       tty: given.tty,
-      itemId: context.callId,
+      // The card of the top session: of a subagent its own.
+      itemId: context.parent?.top.itemId ?? context.callId,
+      ...(context.parent ? { subagent: { sessionId: context.sessionId, label: context.parent.label } } : {}),
       timeoutMs: given.timeout === 0 ? null : given.timeout * 1_000,
     }
   }
@@ -269,9 +272,10 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     shell: Shell,
     env: Record<string, string>,
   ): Promise<ToolResult> {
-    const { sessionId, signal } = context
+    const { signal } = context
+    const { owner } = execOwner(context)
     const launch = shellLaunch(shell, given.command, given.login)
-    const session = await deps.exec.start(sessionId, {
+    const session = await deps.exec.start(owner, {
       ...factsOf(given, context, folder.shown),
       wakes: given.on_exit === 'wake',
       launch: {
@@ -290,13 +294,13 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     } catch (error) {
       // Nobody was told its number: Stop ends it (X-310).
       await session.stop('stopped')
-      await deps.exec.drop(sessionId, session)
+      await deps.exec.drop(owner, session)
       throw error
     } finally {
       running.delete(context.callId)
     }
     if (!ended) {
-      const id = await deps.exec.tell(sessionId, session)
+      const id = await deps.exec.tell(owner, session)
       session.capture.endLive()
       const how = `[It goes on as ${id}: exec_session with session_id "${id}" waits for it, types into it or ends it.]`
       const wakes = given.on_exit === 'wake' ? ['[Its end starts a turn, so this one need not wait for it.]'] : []
@@ -317,7 +321,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
         },
       )
     } finally {
-      await deps.exec.drop(sessionId, session)
+      await deps.exec.drop(owner, session)
     }
   }
 
@@ -338,7 +342,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       // A turn's Stop is reported once the tree has ended (X-209), and is no result (X-708); an exit seen before is one.
       if (end.reason !== 'exited' && !call.stoppedByPerson) context.signal.throwIfAborted()
       const facts = factsOf(given, context)
-      const background = left && (await deps.exec.adopt(context.sessionId, facts, command.process, left))
+      const background = left && (await deps.exec.adopt(execOwner(context).owner, facts, command.process, left))
       return await resultOf(output, end, {
         durationMs,
         budget: given.max_output_chars,

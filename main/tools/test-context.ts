@@ -29,7 +29,7 @@ export class FileTools {
     const { paths, states, gate, blobs, workers } = workspace
     this.program = new SearchProgram({ paths, env: testEnv, ...(program === undefined ? {} : { program }) })
     const differ = new Differ(workers, testEnv)
-    const reference = async (_session: string, name: string) => this.references.get(name) ?? null
+    const reference = async (_asking: unknown, name: string) => this.references.get(name) ?? null
     const tools: Tool[] = [
       createReadFileTool({
         paths,

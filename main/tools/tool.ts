@@ -5,6 +5,7 @@
 import type { z } from 'zod'
 import type { ErrorCode, LatheError } from '../../preload/contract/errors.ts'
 import type { Choice, Plan } from '../../preload/contract/items.ts'
+import type { Parent } from '../../preload/contract/session.ts'
 import type { FileChange } from '../files/change.ts'
 
 /** What a call would touch, as the policy judges it (Z-80). Paths are real absolute paths. */
@@ -107,6 +108,8 @@ export type ToolContext = {
   sessionId: string
   turnId: string
   callId: string
+  /** Of a subagent: whose it is (C-95). */
+  parent?: Parent | undefined
   workspace: string
   extraFolders: string[]
   signal: AbortSignal
@@ -131,6 +134,8 @@ export type Tool<Input = any> = {
   title(input: Input): string
   /** May run beside neighbouring calls that say the same. */
   concurrent: boolean
+  /** Has a queue of its own: any number of neighbouring calls begins at once. */
+  queues?: boolean
   /** The same call would bring the result again, so it may leave the model's context for its size (C-50). */
   reproducible?: boolean
   /** Milliseconds; null where the tool has a limit of its own. Default 120,000. */

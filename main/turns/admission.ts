@@ -20,7 +20,7 @@ export function submit(decision: Decision, command: Extract<Command, { type: 'su
     deliveredReply(decision.state, message.completionKeys ?? []) ??
     boundReply(decision.state, message.requestId, message.fingerprint)
   if (bound) return bound
-  checkMutable(decision.state)
+  checkMutable(decision.state, message.source === 'session')
   const byPerson = isPersonal(message.source)
   if (!byPerson) checkNotHeld(decision.state, message.source)
   const current = decision.state.turn
@@ -73,7 +73,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
   const turnId = decision.newId()
   const userItemId = decision.newId()
   const { header } = decision
-  const background = isBackground(message.source)
+  const background = message.background ?? isBackground(message.source)
   const person = isPersonal(message.source)
   decision.change({
     stored: true,
@@ -128,7 +128,8 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
   if (person) resumeByPerson(decision)
   countWoken(decision, message.source)
   bindKeys(decision, message.completionKeys ?? [], { turnId, userItemId })
-  if (background) decision.effect({ do: 'limit', turnId, ms: backgroundTurnMs })
+  // A subagent ends with its parent's turn, or with its steps.
+  if (background && !header.parent) decision.effect({ do: 'limit', turnId, ms: backgroundTurnMs })
   supersedeRecovery(decision, message)
   decision.status()
   decision.clearDraft = message.source === 'person'

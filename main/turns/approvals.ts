@@ -8,16 +8,18 @@ import { judge, type Verdict } from '../approvals/policy.ts'
 import type { Decision } from './decision.ts'
 import type { Command } from './inputs.ts'
 import { toolStarts } from './tool-items.ts'
-import { answerLimitMs, personAnswered, personWaits } from './waiting.ts'
+import { answerLimitMs, emitApprovals, personAnswered, personWaits } from './waiting.ts'
 import { failTurn } from './failing.ts'
 import { modeOf, type PendingCall } from './state.ts'
 
-/** The verdict under the mode and rules as they are now, never a copy (Z-93). */
+/** The verdict under the mode and rules as they are now, never a copy (Z-93); of a subagent, the top session's (Z-97). */
 function judgeNow(decision: Decision, call: PendingCall): Verdict {
+  const own = { approvalMode: decision.header.approvalMode, grants: decision.state.hidden.grants }
+  const { approvalMode, grants } = decision.environment.policy?.() ?? own
   return judge(call.plan.effects, {
     tool: call.tool,
-    mode: modeOf(decision.state),
-    rules: [...decision.state.hidden.grants, ...decision.rules, ...decision.environment.rules],
+    mode: modeOf(decision.state, approvalMode),
+    rules: [...grants, ...decision.rules, ...decision.environment.rules],
     workspace: decision.header.workspace,
   })
 }
@@ -84,7 +86,7 @@ function ask(
   decision.patch(item, { state: 'waiting', approvalId })
   decision.put({ kind: 'approval', id: approvalId, toolItemId: item.id, state: 'open', request, contextual: false })
   decision.changeHeader({ notableSeq: decision.header.lastSeq })
-  emitQueue(decision)
+  emitApprovals(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'notify', kind: 'approval', itemId: approvalId })
   if (answerMs !== null) decision.effect({ do: 'expireApproval', approvalId, ms: answerMs })
@@ -143,15 +145,23 @@ function remember(decision: Decision, card: ItemOf<'approval'>, scope: 'session'
     by: 'person',
     at: decision.now,
   }))
-  if (scope === 'session') decision.changeHidden({ grants: [...decision.state.hidden.grants, ...rules] })
-  else {
+  if (scope === 'session') {
+    if (decision.header.parent) decision.effect({ do: 'grant', rules })
+    else addGrants(decision, rules)
+  } else {
     decision.rules.push(...rules)
     decision.effect({ do: 'rules' })
   }
 }
 
+/** Session grants: the session's alone (Z-85). */
+export function addGrants(decision: Decision, rules: readonly Rule[]): void {
+  decision.changeHidden({ grants: [...decision.state.hidden.grants, ...rules] })
+}
+
 /** A wider mode or a stored rule closes the cards it now allows, in order; a deny closes others (Z-94). */
 export function rejudge(decision: Decision): void {
+  decision.effect({ do: 'rejudgeSubagents' })
   const turn = decision.state.turn
   if (!turn) return
   for (const [approvalId, call] of turn.approvals) {
@@ -225,16 +235,9 @@ function close(
       ...(end.scope ? { scope: end.scope } : {}),
       ...(end.feedback ? { feedback: end.feedback } : {}),
     })
-  emitQueue(decision)
+  emitApprovals(decision)
   decision.effect({ do: 'entry' })
   decision.effect({ do: 'withdrawNotification', itemId: approvalId })
-}
-
-function emitQueue(decision: Decision): void {
-  const { approvals } = decision.turn
-  const first = approvals.keys().next().value
-  const head = first === undefined ? null : (decision.item(first, 'approval') ?? null)
-  decision.emit({ type: 'approval.queue', head, depth: approvals.size })
 }
 
 /** The tool's start is durable before its effect begins: the worker is released once this decision is (T-38). */

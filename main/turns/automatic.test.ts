@@ -193,7 +193,7 @@ describe('woken by processes', () => {
     const driver = new Driver('all')
     const ids = [ends(driver), ends(driver)]
     expect(driver.effects).toContainEqual({ do: 'next' })
-    const first = driver.state.hidden.exec.notices[0]!.wakesAt!
+    const first = driver.state.hidden.notices[0]!.wakesAt!
     expect(nextStart(driver.state, first + wakeGatherMs - 1)).toEqual({ start: 'later', at: first + wakeGatherMs })
     const { turnId } = wake(driver)
     expect(driver.state.view.turns.at(-1)).toMatchObject({
@@ -217,7 +217,7 @@ describe('woken by processes', () => {
     ends(driver, { reason: 'shutdown' })
     ends(driver, { wakes: false })
     expect(later(driver)).toBeNull()
-    expect(driver.state.hidden.exec.notices).toHaveLength(3)
+    expect(driver.state.hidden.notices).toHaveLength(3)
   })
 
   test('X-608 an end while a turn runs is told to it; one that came too late for it starts the next', () => {
@@ -304,7 +304,7 @@ describe('woken by processes', () => {
       { type: 'exec.answered', id },
     ]
     for (const command of others) driver.command(command)
-    expect(driver.state.hidden.exec.notices).toEqual([])
+    expect(driver.state.hidden.notices).toEqual([])
     expect(later(driver)).toBeNull()
   })
 })

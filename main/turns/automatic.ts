@@ -8,7 +8,7 @@ import type { Automation } from '../../preload/contract/items.ts'
 import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { FollowUp, SessionHeader, TurnSource } from '../../preload/contract/session.ts'
 import { splitName } from '../models/config.ts'
-import type { ExecNotice } from '../storage/storage.ts'
+import type { PendingNotice } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
 import { clearNotice, setNotice } from './notices.ts'
 import { nextFollowUp } from './queue.ts'
@@ -92,21 +92,22 @@ export function countWoken(decision: Decision, source: TurnSource): void {
   const wokenTurns = decision.state.hidden.wokenTurns + 1
   decision.changeHidden({ wokenTurns })
   if (wokenTurns === wokenTurnsMax) {
-    const text = `${wokenTurnsMax} turns in a row were started by processes that ended. What ends now waits for your message.`
+    const text = `${wokenTurnsMax} turns in a row were started by processes or subagents that ended. What ends now waits for your message.`
     setNotice(decision, { key: wakeLimit, level: 'warning', text })
   }
 }
 
-/** The key by which the end of a process is delivered (A-69). */
-export function wakeKey({ execId }: Pick<ExecNotice, 'execId'>): string {
-  return `exec:${execId}`
+/** The key by which the end of a process or subagent is delivered (A-69, C-100). */
+export function wakeKey({ about, id }: Pick<PendingNotice, 'about' | 'id'>): string {
+  return `${about}:${id}`
 }
 
 /** Ends that may start a turn and that no turn was started for yet. */
-function waitingWakes({ hidden }: SessionState): (ExecNotice & { wakesAt: number })[] {
+function waitingWakes({ hidden }: SessionState): (PendingNotice & { wakesAt: number })[] {
   const bound = new Set(hidden.completionKeys.map((one) => one.key))
-  return hidden.exec.notices.filter(
-    (notice): notice is ExecNotice & { wakesAt: number } => notice.wakesAt !== undefined && !bound.has(wakeKey(notice)),
+  return hidden.notices.filter(
+    (notice): notice is PendingNotice & { wakesAt: number } =>
+      notice.wakesAt !== undefined && !bound.has(wakeKey(notice)),
   )
 }
 
@@ -152,18 +153,27 @@ export function nextStart(state: SessionState, now: number): NextStart | null {
 }
 
 /** What an end asks for. The facts come as notices with the first request (X-604), so they are not repeated here. */
-function wakeRequest(state: SessionState, wakes: readonly ExecNotice[]): AutomaticRequest {
-  const named = wakes.map(({ execId }) => {
-    const preview = state.hidden.exec.sessions.find((one) => one.id === execId)?.preview
-    return preview ? `${execId} (${preview})` : execId
+function wakeRequest(state: SessionState, wakes: readonly PendingNotice[]): AutomaticRequest {
+  const named = wakes.map(({ about, id }) => {
+    if (about === 'subagent') return `subagent “${labelOf(state, id)}”`
+    const preview = state.hidden.exec.sessions.find((one) => one.id === id)?.preview
+    return preview ? `${id} (${preview})` : id
   })
+  const subagents = wakes.every(({ about }) => about === 'subagent')
+  const one = subagents ? 'A subagent you asked for has' : 'A process you asked to be woken for has'
+  const several = subagents ? 'Subagents you asked for have' : 'Processes you asked to be woken for have'
   const what = named.length === 1 ? named[0]! : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`
   const name = what.length <= 200 ? what : `${what.slice(0, 199)}…`
   return {
-    source: 'process',
+    source: subagents ? 'subagent' : 'process',
     automation: { name },
     completionKeys: wakes.map(wakeKey),
     text: named.length === 1 ? 'Go on: it has ended.' : 'Go on: they have ended.',
-    prompt: `No person wrote this. ${named.length === 1 ? 'A process you asked to be woken for has' : 'Processes you asked to be woken for have'} ended, as told below. Go on with what waited for that. Where nothing is left to do and nothing is worth telling the person, call nothing_to_report.`,
+    prompt: `No person wrote this. ${named.length === 1 ? one : several} ended, as told below. Go on with what waited for that. Where nothing is left to do and nothing is worth telling the person, call nothing_to_report.`,
   }
+}
+
+function labelOf({ view }: SessionState, itemId: string): string {
+  const card = view.items.findLast(({ id }) => id === itemId)
+  return card?.kind === 'subagent' ? card.label : itemId
 }

@@ -4,7 +4,8 @@
  */
 import { LatheError, type ErrorBody } from '../../preload/contract/errors.ts'
 import type { CompactionReason, ItemOf } from '../../preload/contract/items.ts'
-import type { ContextFigures, Usage } from '../../preload/contract/session.ts'
+import type { ContextFigures } from '../../preload/contract/session.ts'
+import type { Usage } from '../../preload/contract/usage.ts'
 import { addUsage } from '../agent/usage.ts'
 import type { Decision } from './decision.ts'
 import { checkMutable } from './requests.ts'

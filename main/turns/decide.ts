@@ -6,7 +6,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import type { ReportAnswer } from '../agent/reports.ts'
 import { admit, submit } from './admission.ts'
-import { answerApproval, expireApproval, rejudge } from './approvals.ts'
+import { addGrants, answerApproval, expireApproval, rejudge } from './approvals.ts'
 import { deliveredReply } from './automatic.ts'
 import { markUndone, recordFound, reviewChange } from './changes.ts'
 import { cancelCompaction, endCompaction, startCompaction } from './compaction.ts'
@@ -15,6 +15,7 @@ import { execAnswered, execAsks, execChanged, execEnded, execStarted, execUnreap
 import type { Command, Input } from './inputs.ts'
 import { commandPrinted, endCommand, noteCommand, startCommand } from './own-commands.ts'
 import { expireNotices } from './notices.ts'
+import { endWasTold } from './pending-notices.ts'
 import { answerQuestion, expireQuestion, touchQuestion } from './questions.ts'
 import {
   addFollowUp,
@@ -35,7 +36,17 @@ import { applyReport } from './running.ts'
 import { answerAside } from './side-commands.ts'
 import type { Environment, SessionState } from './state.ts'
 import { addSteer, editSteer, sendSteerNow, steerFollowUp, withdrawSteer } from './steers.ts'
-import { stop } from './stop.ts'
+import { failTurn } from './failing.ts'
+import { endStopped, stop } from './stop.ts'
+import { subagentAsks } from './subagent-asks.ts'
+import {
+  recordSubagentEnd,
+  spawnSubagent,
+  startWaitingSubagents,
+  stopSubagent,
+  subagentChanged,
+  waitedEnough,
+} from './subagents.ts'
 import { recordChanges } from './tool-items.ts'
 
 export type Decided = { decision: Decision; reply: unknown }
@@ -112,6 +123,24 @@ function applyCommand(decision: Decision, command: Command): unknown {
     case 'rules.changed':
       rejudge(decision)
       return { ok: true }
+    case 'grants.add':
+      addGrants(decision, command.rules)
+      rejudge(decision)
+      return { ok: true }
+    case 'subagent.spawn':
+      return spawnSubagent(decision, command)
+    case 'subagent.changed':
+      return subagentChanged(decision, command)
+    case 'subagent.asks':
+      return subagentAsks(decision, command)
+    case 'subagent.ended':
+      return endSubagent(decision, command)
+    case 'subagent.stop':
+      return stopSubagent(decision, command)
+    case 'subagent.next':
+      return startWaitingSubagents(decision)
+    case 'subagent.waited':
+      return waitedEnough(decision, command.turnId)
     case 'question.answer':
       return answerQuestion(decision, command)
     case 'question.expired':
@@ -188,6 +217,9 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return execAnswered(decision, command)
     case 'exec.ended':
       return execEnded(decision, command)
+    case 'exec.told':
+      endWasTold(decision, command.id)
+      return { ok: true }
     case 'exec.unreaped':
       return execUnreaped(decision, command)
   }
@@ -213,4 +245,13 @@ function startFollowUp(decision: Decision, command: Extract<Command, { type: 'fo
   // Between the look at the queue and this step a Stop may have paused it; then nothing starts by itself (K-25).
   if (!command.byPerson && nextFollowUp(decision)?.id !== followUp.id) return null
   return admit(decision, command.message, followUp)
+}
+
+/** A turn that was stopped ends once none of its subagents can act any more; where a person was needed, it fails too (Z-98). */
+function endSubagent(decision: Decision, command: Extract<Command, { type: 'subagent.ended' }>): { ok: true } {
+  const card = recordSubagentEnd(decision, command)
+  if (!card || decision.state.turn?.id !== card.turnId) return { ok: true }
+  if (command.end.needed) failTurn(decision, command.end.needed)
+  if (decision.turn.phase === 'stopping') endStopped(decision, 'subagentEnded')
+  return { ok: true }
 }

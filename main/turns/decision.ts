@@ -126,7 +126,7 @@ export class Decision {
 
   /** Emits the status line where it differs; called before the event that caused the difference (T-61). */
   status(): void {
-    this.emit({ type: 'turn.status', turnId: this.turn.id, status: statusOf(this.turn) })
+    this.emit({ type: 'turn.status', turnId: this.turn.id, status: statusOf(this.turn, this.state.subagentAsks) })
   }
 
   notice(level: 'info' | 'warning' | 'error', text: string): void {
@@ -175,10 +175,13 @@ function saysAgain(view: SessionView, event: EventDraft): boolean {
 }
 
 /** The one status line of a turn, highest priority first (T-60). */
-function statusOf(turn: LiveTurn): TurnStatus | null {
+function statusOf(turn: LiveTurn, subagentAsks: SessionState['subagentAsks']): TurnStatus | null {
   if (turn.phase === 'stopping') return { kind: 'stopping' }
-  if (turn.approvals.size > 0) return { kind: 'approval', depth: turn.approvals.size }
-  if (turn.questions.size > 0) return { kind: 'question', depth: turn.questions.size }
+  const asked = [...subagentAsks.values()]
+  const approvals = turn.approvals.size + asked.filter((kind) => kind === 'approval').length
+  const questions = turn.questions.size + asked.length - asked.filter((kind) => kind === 'approval').length
+  if (approvals > 0) return { kind: 'approval', depth: approvals }
+  if (questions > 0) return { kind: 'question', depth: questions }
   if (turn.waitingSlot) return { kind: 'waiting_slot' }
   if (turn.compactingSince !== null) return { kind: 'compacting', since: turn.compactingSince }
   if (turn.wait) return turn.wait
@@ -193,5 +196,6 @@ function statusOf(turn: LiveTurn): TurnStatus | null {
       since: longest.since,
       others: turn.running.length - 1,
     }
+  if (turn.endWait && turn.endWait.waitsFor > 0) return { kind: 'subagents', count: turn.endWait.waitsFor }
   return { kind: 'working' }
 }

@@ -145,7 +145,7 @@ test('X-215 what a crash left on record is lost: named once to the person, told 
   const decision = new Decision(driver.state, driver.environment)
   endLostExecSessions(decision)
   expect(decision.state.view.execSessions.map((one) => one.end?.reason)).toEqual(['lost', 'lost'])
-  expect(decision.state.hidden.exec.notices.map((one) => one.execId)).toEqual(['x1'])
+  expect(decision.state.hidden.notices.map((one) => one.id)).toEqual(['x1'])
   expect(decision.state.view.items.at(-1)).toMatchObject({ kind: 'notice', text: expect.stringContaining('x2 (htop)') })
 })
 

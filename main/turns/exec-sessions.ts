@@ -1,18 +1,17 @@
 /**
- * Exec sessions as their session knows them (exec.md 4 and 6): which run, how they ended, and the one notice by which the
- * agent hears of an end nobody told it yet. The processes themselves are elsewhere.
+ * Exec sessions as their session knows them (exec.md 4 and 6): which run, and how they ended. The processes themselves are
+ * elsewhere.
  */
 import type { ItemOf } from '../../preload/contract/items.ts'
 import type { ExecEnd, ExecSession } from '../../preload/contract/session.ts'
 import type { ExecRecord } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
-import { bindKeys, countWaiting, wakeKey } from './automatic.ts'
 import type { Command } from './inputs.ts'
+import { addNotice } from './pending-notices.ts'
 import { emitQuestions } from './waiting.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 
-const noticesPerTurn = 20
 /** How a process ends by itself. What a person, the agent or Lathe ended starts nothing (X-608). */
 const wakingEnds = new Set<ExecEnd['reason']>(['exited', 'timed_out'])
 /** Ended ones that are remembered with the reference to their output (X-404). */
@@ -21,7 +20,8 @@ const endedKept = 64
 export function execStarted(decision: Decision, command: Of<'exec.started'>): { id: string } {
   const record = recordOf(decision)
   const id = `x${record.count + 1}`
-  const turnId = decision.item(command.session.itemId, 'tool')?.turnId ?? null
+  const { itemId, subagent } = command.session
+  const turnId = decision.item(itemId, subagent ? 'subagent' : 'tool')?.turnId ?? null
   const session: ExecSession = {
     ...command.session,
     id,
@@ -97,10 +97,8 @@ export function execEnded(decision: Decision, command: Of<'exec.ended'>): { ok: 
   const old = new Set(ended.slice(0, Math.max(0, ended.length - endedKept)))
   if (old.size > 0) change(decision, { sessions: recordOf(decision).sessions.filter((one) => !old.has(one)) })
   if (command.notice) {
-    const wakes = session.wakes && wakingEnds.has(command.end.reason)
-    const notice = { execId: command.id, ...command.notice, itemId: null, ...(wakes ? { wakesAt: decision.now } : {}) }
-    change(decision, { notices: [...recordOf(decision).notices, notice] })
-    if (wakes) decision.effect({ do: 'next' })
+    const wakes = session.wakes === true && wakingEnds.has(command.end.reason)
+    addNotice(decision, { about: 'exec', id: command.id, ...command.notice }, wakes)
   }
   return { ok: true }
 }
@@ -136,62 +134,6 @@ export function endLostExecSessions(decision: Decision): void {
   )
 }
 
-/** Ends the agent was not told yet, the oldest first, each as a notice item where the agent reads it (X-604, X-606). */
-export function takeNotices(decision: Decision): string[] {
-  const record = recordOf(decision)
-  const room = noticesPerTurn - decision.turn.noticesGiven
-  const given = record.notices.filter((notice) => notice.itemId === null).slice(0, Math.max(0, room))
-  if (given.length === 0) return []
-  const items = new Map(given.map((notice) => [notice, decision.newId()]))
-  for (const [notice, id] of items) {
-    decision.put({
-      kind: 'notice',
-      id,
-      stepId: null,
-      level: 'info',
-      text: notice.text,
-      prompt: notice.prompt,
-      status: 'final',
-      endedAt: decision.now,
-      source: 'session',
-    })
-  }
-  const notices = record.notices.map((notice) => ({ ...notice, itemId: items.get(notice) ?? notice.itemId }))
-  change(decision, { notices }, false)
-  // The turn that tells of an end is what a delivery of it is answered with, whichever was to (T-32).
-  const row = decision.state.view.turns.find((one) => one.id === decision.turn.id)
-  const turn = { turnId: decision.turn.id, userItemId: row?.userItemId ?? '' }
-  bindKeys(decision, given.map(wakeKey), turn)
-  decision.changeTurn({ noticesGiven: decision.turn.noticesGiven + given.length })
-  return given.map((notice) => notice.prompt)
-}
-
-/** The answer to the request that held them has begun: they are delivered (X-605). */
-export function noticesDelivered(decision: Decision): void {
-  const { notices } = recordOf(decision)
-  if (notices.some((notice) => notice.itemId !== null))
-    change(decision, { notices: notices.filter((notice) => notice.itemId === null) }, false)
-}
-
-/** The turn ended before its answer began: what it held is given again, and only once (X-605). */
-export function notifyAgain(decision: Decision): void {
-  const { notices } = recordOf(decision)
-  if (!notices.some((notice) => notice.itemId !== null)) return
-  for (const { itemId } of notices) {
-    const item = itemId === null ? undefined : decision.item(itemId, 'notice')
-    if (item) decision.patch(item, { contextual: false, visible: false })
-  }
-  change(decision, { notices: notices.map((notice) => ({ ...notice, itemId: null })) }, false)
-}
-
-/** A recorded result told the end: the notice has nothing left to say (X-602). */
-export function endWasTold(decision: Decision, execId: string): void {
-  const { notices } = recordOf(decision)
-  if (notices.some((notice) => notice.execId === execId && notice.itemId === null)) {
-    change(decision, { notices: notices.filter((one) => one.execId !== execId || one.itemId !== null) }, false)
-  }
-}
-
 function closeQuestion(
   decision: Decision,
   execId: string,
@@ -225,9 +167,8 @@ function put(decision: Decision, session: ExecSession): void {
   change(decision, { sessions: sessions.map((one) => (one.id === session.id ? session : one)) })
 }
 
-function change(decision: Decision, patch: Partial<ExecRecord>, shown = true): void {
+function change(decision: Decision, patch: Partial<ExecRecord>): void {
   const exec = { ...recordOf(decision), ...patch }
   decision.changeHidden({ exec })
-  countWaiting(decision)
-  if (shown) decision.emit({ type: 'exec.changed', execSessions: exec.sessions })
+  decision.emit({ type: 'exec.changed', execSessions: exec.sessions })
 }

@@ -7,6 +7,7 @@ import type {
   ItemOf,
   Mention,
   ResolvedMention,
+  Rule,
   ToolView,
 } from '../../preload/contract/items.ts'
 import type {
@@ -23,6 +24,8 @@ import type { Point, Restoring } from '../storage/storage.ts'
 import type { CompactionCommand } from './compaction.ts'
 import type { SideCommand } from './side-commands.ts'
 import type { Attendance, StopReason } from './state.ts'
+import type { AskCommand } from './subagent-asks.ts'
+import type { SubagentCommand } from './subagents.ts'
 
 /** A checked message: attachments are stored, model and workspace resolved (T-15). */
 export type Message = {
@@ -42,6 +45,8 @@ export type Message = {
   replaced?: string
   source: TurnSource
   attendance: Attendance
+  /** Nobody waits for it, whatever its source says: a subagent's turn is as its parent's (C-95). */
+  background?: boolean
   /** What starts it, where no person does. */
   automation?: Automation
   /** What makes its delivery idempotent: once each has a turn, that is the answer (T-27). */
@@ -121,6 +126,9 @@ export type Command =
     }
   | { type: 'approval.expired'; approvalId: string }
   | { type: 'rules.changed' }
+  | { type: 'grants.add'; rules: Rule[] }
+  | SubagentCommand
+  | AskCommand
   | {
       type: 'question.answer'
       questionId: string
@@ -190,6 +198,8 @@ export type Command =
   | { type: 'exec.answered'; id: string }
   /** `notice` where the agent is to be told of the end (X-602). */
   | { type: 'exec.ended'; id: string; end: ExecEnd; notice: { text: string; prompt: string } | null }
+  /** A subagent was told of the end (X-602). */
+  | { type: 'exec.told'; id: string }
   /** What was started for the session could not be ended (X-208). */
   | { type: 'exec.unreaped'; preview: string; pids: number[] }
 

@@ -26,12 +26,16 @@ export function checkRights(rights: Rights | undefined): void {
     })
 }
 
-/** Refusals that depend on the session as it is now, in the order of T-14. */
-export function checkMutable(state: SessionState): void {
+/** Refusals that depend on the session as it is now, in the order of T-14. A subagent's session is its parent's alone to change. */
+export function checkMutable(state: SessionState, byParent = false): void {
   if (state.closing)
     throw new LatheError('app.closing', 'Lathe is shutting down.', { hint: 'Send it again after the restart.' })
   if (state.view.header.deletedAt !== null)
     throw new LatheError('session.deleted', 'This session was deleted.', { hint: 'Restore it first.' })
+  if (state.view.header.parent && !byParent)
+    throw new LatheError('session.read_only', 'This is what a subagent did. It can be read.', {
+      hint: 'Send your message in the session that asked for it.',
+    })
   if (state.readOnly !== null) throw new LatheError('session.read_only', state.readOnly)
 }
 

@@ -10,6 +10,7 @@ import { discardCompaction } from './compaction.ts'
 import type { Decision } from './decision.ts'
 import type { DeleteCommand, RestoreCommand, RewindCommand } from './inputs.ts'
 import { boundReply, checkMutable } from './requests.ts'
+import { setSubagentsAside } from './subagents.ts'
 
 /** Null where the session changed since it was looked at: the asker looks again. */
 export type RewindReply = { markItemId: string | null; submitted: SubmitReply | null } | null
@@ -23,6 +24,7 @@ export function rewind(decision: Decision, command: RewindCommand): RewindReply 
   if (point.kind !== 'user') throw new LatheError('request.invalid', 'Only a message of yours can be gone back to.')
   // A summary of what is set aside here would tell of it (C-58).
   if (decision.header.compaction && point.pos <= decision.header.compaction.place) discardCompaction(decision)
+  setSubagentsAside(decision, point.pos)
   const markItemId = decision.newId()
   const kept = new Set(decision.state.view.items.flatMap((item) => (item.pos < point.pos ? [item.id] : [])))
   decision.emit({

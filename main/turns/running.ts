@@ -3,7 +3,7 @@ import type { Report, ReportAnswer } from '../agent/reports.ts'
 import { toolReady } from './approvals.ts'
 import { takeFileNotes } from './changes.ts'
 import type { Decision } from './decision.ts'
-import { noticesDelivered, takeNotices } from './exec-sessions.ts'
+import { hasResults, noticesDelivered, takeNotices } from './pending-notices.ts'
 import { setNotice } from './notices.ts'
 import { asked } from './questions.ts'
 import { settle } from './settle.ts'
@@ -11,7 +11,7 @@ import { pendingSteers, takeSteers } from './steers.ts'
 import { endStopped } from './stop.ts'
 import { closeOpenItem, discard, noteContent, stream } from './streamed-items.ts'
 import { emitOutput, endTool, proposeTool } from './tool-items.ts'
-import { addUsage } from '../agent/usage.ts'
+import { emitUsage, waitsForSubagents } from './subagents.ts'
 
 /** How long what happened in a turn stays above the message. */
 const noticeShownMs = 10 * 60_000
@@ -99,7 +99,7 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
       decision.emit({ type: 'plan.changed', turnId: decision.turn.id, plan: report.plan })
       return null
     case 'usage':
-      emitUsage(decision, report)
+      reportUsage(decision, report)
       return null
     case 'stepEnded':
       endStep(decision, report)
@@ -126,6 +126,8 @@ export function applyReport(decision: Decision, report: Report): ReportAnswer {
     case 'mayEnd':
       // The commit point (T-36, T-37): either a steer makes another step, or the turn ends here and now.
       if (pendingSteers(decision).length > 0) return { steers: takeSteers(decision), ended: false }
+      if (hasResults(decision)) return { steers: [], ended: false, notices: takeNotices(decision) }
+      if (waitsForSubagents(decision)) return { steers: [], ended: false, waits: true }
       settle(decision, { outcome: 'completed', ending: report.ending })
       return { steers: [], ended: true }
     case 'failed':
@@ -149,7 +151,7 @@ function applyWhileStopping(decision: Decision, report: Report): ReportAnswer {
       endTool(decision, report)
       return null
     case 'usage':
-      emitUsage(decision, report)
+      reportUsage(decision, report)
       return null
     case 'stepEnded':
       endStep(decision, report)
@@ -171,8 +173,10 @@ function applyWhileStopping(decision: Decision, report: Report): ReportAnswer {
     case 'mayEnd':
       return { steers: [], ended: true }
     case 'unwound':
+      endStopped(decision, 'unwound')
+      return null
     case 'drainExpired':
-      endStopped(decision)
+      endStopped(decision, 'drained')
       return null
     default:
       return null
@@ -200,25 +204,15 @@ function endStep(decision: Decision, report: Extract<Report, { type: 'stepEnded'
     ...(report.usage ? { usage: report.usage } : {}),
     ...(report.firstTokenMs === null ? {} : { firstTokenMs: report.firstTokenMs }),
   })
-  emitUsage(decision, { turn: report.turn, context: report.context, rate: null })
+  reportUsage(decision, { turn: report.turn, context: report.context, rate: null })
 }
 
-function emitUsage(
+function reportUsage(
   decision: Decision,
-  report: {
-    turn: Extract<Report, { type: 'usage' }>['turn']
-    context: Extract<Report, { type: 'usage' }>['context']
-    rate: number | null
-  },
+  { turn, context, rate }: Pick<Extract<Report, { type: 'usage' }>, 'turn' | 'context' | 'rate'>,
 ): void {
-  decision.emit({
-    type: 'usage.changed',
-    turnId: decision.turn.id,
-    turn: report.turn,
-    session: addUsage(decision.turn.usageBefore, report.turn),
-    context: report.context,
-    rate: report.rate,
-  })
+  decision.changeTurn({ ownUsage: turn })
+  emitUsage(decision, { context, rate })
 }
 
 function waitStatus(wait: NonNullable<Extract<Report, { type: 'wait' }>['wait']>) {

@@ -6,11 +6,12 @@ import { clipItem } from '../storage/clip.ts'
 import { noteProvider } from './automatic.ts'
 import { failureCard } from './failures.ts'
 import type { Decision } from './decision.ts'
-import { notifyAgain } from './exec-sessions.ts'
-import { emitQuestions } from './waiting.ts'
+import { notifyAgain } from './pending-notices.ts'
+import { emitApprovals, emitQuestions } from './waiting.ts'
 import { pauseQueue } from './queue.ts'
 import { leaveSteers } from './steers.ts'
 import { closeOpenItem } from './streamed-items.ts'
+import { endSubagentsOf } from './subagents.ts'
 
 export type End = {
   outcome: Outcome
@@ -25,6 +26,7 @@ export type End = {
 export function settle(decision: Decision, end: End): void {
   const turnId = decision.turn.id
   closeOpenItem(decision, end.outcome === 'completed' ? 'final' : 'partial')
+  endSubagentsOf(decision, turnId, end.outcome)
   endOpenItems(decision, end.outcome)
   if (end.outcome === 'completed') markFinalText(decision)
   leaveSteers(decision)
@@ -60,7 +62,8 @@ export function settle(decision: Decision, end: End): void {
 function endOpenItems(decision: Decision, outcome: Outcome): void {
   const turnId = decision.turn.id
   for (const item of decision.state.view.items) {
-    if (item.turnId !== turnId || item.endedAt !== null) continue
+    // A subagent in the background goes on.
+    if (item.turnId !== turnId || item.endedAt !== null || item.kind === 'subagent') continue
     const ended = { status: 'final' as const, endedAt: decision.now }
     if (item.kind === 'tool') {
       if (item.state === 'running')
@@ -77,7 +80,7 @@ function endOpenItems(decision: Decision, outcome: Outcome): void {
       decision.patch(item, { ...ended, state: outcome === 'interrupted' ? 'interrupted' : 'cancelled' })
     else decision.patch(item, { ...ended, status: 'partial' })
   }
-  decision.emit({ type: 'approval.queue', head: null, depth: 0 })
+  emitApprovals(decision)
   emitQuestions(decision)
 }
 

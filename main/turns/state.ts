@@ -4,15 +4,17 @@
  */
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import type { Rule } from '../../preload/contract/items.ts'
-import { blankHeader } from '../../preload/contract/fold.ts'
+import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import {
   narrowerMode,
   type ApprovalMode,
   type CallInWriting,
+  type ChangedFile,
+  type Parent,
   type SessionView,
   type TurnStatus,
-  type Usage,
 } from '../../preload/contract/session.ts'
+import type { Usage } from '../../preload/contract/usage.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import type { ChosenAgent } from '../agent/agent-files.ts'
 import type { Release } from '../agent/reports.ts'
@@ -67,9 +69,17 @@ export type LiveTurn = {
   rateMs: number
   /** Session usage before this turn, so that session sums are this plus the turn's. */
   usageBefore: Usage
+  /** Of its own requests, as its worker last said. */
+  ownUsage: Usage
   servedBy: string | null
   /** Notices of finished processes given in this turn (X-606). */
   noticesGiven: number
+  /** Set once it waited for subagents in the background before its end; `waitsFor` is how many it waits for now (T-42). */
+  endWait: { over: boolean; waitsFor: number } | null
+  /** Stopped, and its worker does nothing any more: only its subagents are waited for. */
+  unwound: boolean
+  /** How often it was given up. */
+  drained: number
 }
 
 export type SessionState = {
@@ -82,6 +92,8 @@ export type SessionState = {
   /** Set where nothing may be changed, with the reason people read (S-24). */
   readOnly: string | null
   closing: boolean
+  /** Open approvals and questions of subagents, which this session shows (C-104). */
+  subagentAsks: ReadonlyMap<string, 'approval' | 'question'>
   /** The newest submits of this session by request id; older ones are looked up in storage before the mailbox. */
   bindings: ReadonlyMap<string, RequestBinding>
 }
@@ -93,6 +105,10 @@ export type Environment = {
   settings: Settings
   /** Workspace and everywhere rules. */
   rules: readonly Rule[]
+  /** Of a subagent: mode and grants of the session that all of it is done for, as they are now (Z-97). */
+  policy?(): { approvalMode: ApprovalMode; grants: readonly Rule[] }
+  /** Places that subagents of other sessions take. */
+  subagentsElsewhere?(): number
 }
 
 /** What the outside does once a decision is durable; only the abort of a Stop or a report does not wait for it. */
@@ -112,6 +128,22 @@ export type Effect =
   | { do: 'settled'; turnId: string }
   /** These changes are in the journal: what kept them for a crash may let go of them (F-601 step 6). */
   | { do: 'recorded'; changeIds: string[] }
+  | { do: 'startSubagent'; itemId: string }
+  | { do: 'stopSubagent'; itemId: string; reason: StopReason }
+  /** Whoever waits for the subagent of that card is told how it ended. */
+  | { do: 'subagentEnded'; itemId: string; told: string; isError: boolean }
+  /** A place may be free for a subagent that waits. */
+  | { do: 'subagentPlaces' }
+  /** Mode or rules are others now: what subagents ask is judged again (Z-94). */
+  | { do: 'rejudgeSubagents' }
+  /** Granted for the session while a subagent asked: the session that all of it is done for keeps it. */
+  | { do: 'grant'; rules: Rule[] }
+  /** A subagent changed these files: they are the turn's that asked for it too (F-901). */
+  | { do: 'passChanges'; changes: ChangedFile[] }
+  /** A recorded result of a subagent told the end of a process of that session (X-602). */
+  | { do: 'toldEnd'; execId: string }
+  /** The turn has waited for its subagents `ms` (T-42). */
+  | { do: 'endWait'; turnId: string; ms: number }
   /** What the person answered an exec session that asked for a secret: to the process alone (T-152). */
   | { do: 'execSecret'; execId: string; secret: string | null }
   /** The provider refused a turn that started by itself: the next of its kind would fail as well (A-110). */
@@ -132,8 +164,7 @@ export type Effect =
   | { do: 'withdrawNotification'; itemId: string }
 
 /** The session's mode, or what the agent of its turn narrows it to. */
-export function modeOf({ view, turn }: SessionState): ApprovalMode {
-  const { approvalMode } = view.header
+export function modeOf({ view, turn }: SessionState, approvalMode = view.header.approvalMode): ApprovalMode {
   const widest = turn?.agent && 'mode' in turn.agent ? turn.agent.mode : null
   return widest === null ? approvalMode : narrowerMode(approvalMode, widest)
 }
@@ -169,8 +200,12 @@ export function newTurn(
     rateTokens: 0,
     rateMs: 0,
     usageBefore: more.usageBefore,
+    ownUsage: noUsage,
     servedBy: null,
     noticesGiven: 0,
+    endWait: null,
+    unwound: false,
+    drained: 0,
   }
 }
 
@@ -184,6 +219,7 @@ export function newSession(input: {
   agent?: string | null | undefined
   approvalMode: ApprovalMode
   now: number
+  parent?: Parent
 }): SessionState {
   return {
     view: {
@@ -198,6 +234,7 @@ export function newSession(input: {
         effort: input.effort,
         agent: input.agent ?? null,
         approvalMode: input.approvalMode,
+        ...(input.parent ? { parent: input.parent } : {}),
       },
       items: [],
       itemsBefore: 0,
@@ -215,13 +252,15 @@ export function newSession(input: {
       fileNotes: [],
       completionKeys: [],
       wokenTurns: 0,
-      exec: { count: 0, sessions: [], notices: [] },
+      exec: { count: 0, sessions: [] },
+      notices: [],
     },
     turn: null,
     lastPos: 0,
     stored: false,
     readOnly: null,
     closing: false,
+    subagentAsks: new Map(),
     bindings: new Map(),
   }
 }

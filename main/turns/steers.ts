@@ -11,6 +11,7 @@ import type { Decision } from './decision.ts'
 import { withCommandNotes } from './own-commands.ts'
 import { changeQueue, removeFollowUp } from './queue.ts'
 import { bind, boundReply, checkMutable, checkText, checkWaiting } from './requests.ts'
+import { resumeEnd } from './subagents.ts'
 
 type Said = { text: string; attachments: Attachment[]; mentions?: ResolvedMention[] | undefined }
 type Cause = Extract<EventDraft, { type: 'steers.changed' }>['cause']
@@ -49,6 +50,7 @@ export function addSteer(
   }
   checkWaiting([...decision.header.queue.followUps, ...steers, steer])
   change(decision, [...steers, steer], { steerId: steer.id, kind: 'added' })
+  resumeEnd(decision)
   decision.clearDraft = true
   return bind(decision, request, { accepted: 'steered', steerId: steer.id })
 }
@@ -188,6 +190,7 @@ export function steerFollowUp(decision: Decision, id: string, mentions?: Resolve
     actions: allActions,
   }
   change(decision, [...pendingSteers(decision), steer], { steerId: steer.id, kind: 'added' })
+  resumeEnd(decision)
   return { steerId: steer.id }
 }
 

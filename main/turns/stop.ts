@@ -8,6 +8,7 @@ import { interrupt } from './interrupt.ts'
 import { pauseQueue } from './queue.ts'
 import { withdrawQuestions } from './questions.ts'
 import { settle } from './settle.ts'
+import { openSubagents, runsNow, stopSubagents } from './subagents.ts'
 import type { StopReason } from './state.ts'
 import { withdrawAll } from './steers.ts'
 
@@ -37,16 +38,28 @@ export function stop(
   decision.status()
   withdrawApprovals(decision, 'cancelled')
   withdrawQuestions(decision, 'cancelled')
+  const mine = openSubagents(decision.state).filter((card) => byPerson || card.turnId === turn.id)
+  stopSubagents(decision, mine, command.reason)
   const withdrawn = byPerson && !command.keepSteers ? withdrawAll(decision) : []
   // Before its admission was durable no worker was scheduled that could unwind (T-98).
-  if (neverRan) endStopped(decision)
+  if (neverRan) endStopped(decision, 'unwound')
   else decision.effect({ do: 'drain', turnId: turn.id, ms: command.reason === 'yielded' ? drainYieldingMs : drainMs })
   return { stopped: true, withdrawn }
 }
 
-/** The end of a turn that was stopped or had to fail, once its worker has unwound or was given up (T-110). */
-export function endStopped(decision: Decision): void {
-  const { failure, stop } = decision.turn
+/**
+ * The end of a turn that was stopped or had to fail: once its worker has unwound or was given up (T-110), and none of its
+ * subagents can act any more (C-102). These have their own time to come to rest, so it is waited for them once more.
+ */
+export function endStopped(decision: Decision, why: 'unwound' | 'drained' | 'subagentEnded'): void {
+  const { failure, stop, id } = decision.turn
+  if (why === 'subagentEnded' && !decision.turn.unwound) return
+  const drained = decision.turn.drained + (why === 'drained' ? 1 : 0)
+  decision.changeTurn({ unwound: true, drained })
+  if (drained < 2 && openSubagents(decision.state).some((card) => card.turnId === id && runsNow(card))) {
+    if (why === 'drained') decision.effect({ do: 'drain', turnId: id, ms: drainMs })
+    return
+  }
   if (failure) settle(decision, { outcome: 'failed', error: failure })
   else if (stop?.reason === 'shutdown') interrupt(decision, 'confirm', { because: 'shutdown' })
   else settle(decision, { outcome: 'stopped', reason: stop?.reason ?? 'person' })

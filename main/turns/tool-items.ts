@@ -3,7 +3,7 @@ import type { ItemOf } from '../../preload/contract/items.ts'
 import type { Report } from '../agent/reports.ts'
 import { mergeChanges } from '../files/merged-changes.ts'
 import type { Decision } from './decision.ts'
-import { endWasTold } from './exec-sessions.ts'
+import { endWasTold } from './pending-notices.ts'
 import { closeOpenItem, noteContent } from './streamed-items.ts'
 
 /** What a card says of a call before anything has come of it. */
@@ -73,7 +73,10 @@ export function endTool(decision: Decision, report: Extract<Report, { type: 'too
     },
   })
   if (end.escalated) decision.effect({ do: 'escalated', tool: item.name, code: end.code ?? '' })
-  if (end.toldEndOf !== undefined) endWasTold(decision, end.toldEndOf)
+  if (end.toldEndOf !== undefined) {
+    endWasTold(decision, end.toldEndOf)
+    if (decision.header.parent) decision.effect({ do: 'toldEnd', execId: end.toldEndOf })
+  }
   recordChanges(decision, decision.turn.id, changes)
 }
 
@@ -88,6 +91,7 @@ export function recordChanges(
 ): void {
   if (changes.length === 0) return
   decision.effect({ do: 'recorded', changeIds: changes.map(({ id }) => id) })
+  if (decision.header.parent) decision.effect({ do: 'passChanges', changes })
   if (!decision.state.view.turns.some((turn) => turn.id === turnId)) return
   const known = decision.state.view.changes.filter((file) => file.turnId === turnId)
   const files = mergeChanges([...known, ...changes])

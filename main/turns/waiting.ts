@@ -12,7 +12,8 @@ export function personWaits(decision: Decision): void {
 
 export function personAnswered(decision: Decision): void {
   const { personSince, approvals, questions, waitedMs } = decision.turn
-  if (personSince === null || approvals.size > 0 || questions.size > 0) return
+  const asked = approvals.size + questions.size + decision.state.subagentAsks.size
+  if (personSince === null || asked > 0) return
   decision.changeTurn({ personSince: null, waitedMs: waitedMs + Math.max(0, decision.now - personSince) })
 }
 
@@ -21,4 +22,11 @@ export function emitQuestions(decision: Decision): void {
   const open = decision.state.view.items.filter((item) => item.kind === 'question' && item.state === 'open')
   const head = open[0]
   decision.emit({ type: 'question.queue', head: head?.kind === 'question' ? head : null, depth: open.length })
+}
+
+/** The oldest open approval of the session and how many there are, those of its subagents counted (T-135). */
+export function emitApprovals(decision: Decision): void {
+  const open = decision.state.view.items.filter((item) => item.kind === 'approval' && item.state === 'open')
+  const head = open[0]
+  decision.emit({ type: 'approval.queue', head: head?.kind === 'approval' ? head : null, depth: open.length })
 }

@@ -127,6 +127,7 @@ export const errorCodes = [
   'storage.failed',
   'storage.low',
   'storage.timeout',
+  'subagent.queue_full',
   'terminal.failed',
   'terminal.limit',
   'tool.failed',

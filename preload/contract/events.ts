@@ -26,8 +26,8 @@ import {
   TurnOrigin,
   TurnSource,
   TurnStatus,
-  Usage,
 } from './session.ts'
+import { Usage } from './usage.ts'
 import { Update } from './update.ts'
 
 const stored = { seq: z.number().int().positive(), at: Time }

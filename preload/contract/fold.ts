@@ -5,7 +5,8 @@
 import type { StoredEvent } from './events.ts'
 import type { Item } from './items.ts'
 import { toolOutputCharsMax } from './limits.ts'
-import type { ItemSlice, RunningTurn, SessionHeader, SessionView, Turn, Usage } from './session.ts'
+import type { ItemSlice, RunningTurn, SessionHeader, SessionView, Turn } from './session.ts'
+import type { Usage } from './usage.ts'
 
 export const noUsage: Usage = {
   input: null,

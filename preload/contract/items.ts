@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { BlobHash, Id } from './ids.ts'
 import { ErrorCode } from './errors.ts'
-import { mentionsMax } from './limits.ts'
+import { mentionsMax, subagentLabelCharsMax } from './limits.ts'
+import { Usage } from './usage.ts'
 
 /** Epoch milliseconds, as far as there are dates for them. */
 export const Time = z.number().int().min(-8.64e15).max(8.64e15)
@@ -134,6 +135,9 @@ const base = {
   copiedFrom: Id.optional(),
 }
 
+/** The subagent's session whose approval or question this stands for: that is where it is decided (Z-97). */
+const askedIn = Id.optional()
+
 /** What started a turn by itself, in words people know it by (A-2). */
 export const Automation = z.object({ name: z.string().max(200) })
 export type Automation = z.infer<typeof Automation>
@@ -200,6 +204,7 @@ export const ApprovalItem = z.object({
   decidedBy: z.enum(['person', 'rule', 'mode', 'timeout']).optional(),
   feedback: z.string().max(2_000).optional(),
   decidedAt: Time.optional(),
+  askedIn,
 })
 export const QuestionItem = z.object({
   ...base,
@@ -212,10 +217,41 @@ export const QuestionItem = z.object({
   multiple: z.boolean(),
   allowText: z.boolean(),
   expiresAt: Time.nullable(),
+  /** Who asks, where it is not the session's own agent (C-104). */
+  origin: z.string().optional(),
+  askedIn,
   /** The exec session that asks, where it is no call of a turn (T-152). */
   execId: Id.optional(),
   /** What the person answered, for people; "answered (hidden)" of a secret (T-151). */
   answer: z.string().optional(),
+})
+/** How far a subagent has come (C-96); the last three are final. */
+const SubagentPhase = z.enum(['queued', 'starting', 'model', 'tools', 'done', 'failed', 'stopped'])
+export type SubagentPhase = z.infer<typeof SubagentPhase>
+
+const SubagentItem = z.object({
+  ...base,
+  kind: z.literal('subagent'),
+  /** The call that asked for it. */
+  toolItemId: Id,
+  /** Its own session, where its transcript stands; null in a copy, whose original it belongs to. */
+  sessionId: Id.nullable(),
+  label: z.string().max(subagentLabelCharsMax),
+  /** The beginning of what it was asked. */
+  task: z.string(),
+  model: z.string(),
+  /** The turn did not wait for it. */
+  background: z.boolean(),
+  phase: SubagentPhase,
+  /** Why it failed. */
+  reason: z.enum(['error', 'step_limit', 'no_text', 'interrupted']).optional(),
+  startedAt: Time.nullable(),
+  steps: z.number().int(),
+  usage: Usage,
+  /** Titles of its newest calls, the last one last. */
+  actions: z.array(z.string()).max(3),
+  /** The beginning of what it brought, or why it brought nothing. */
+  result: z.string(),
 })
 const NoticeItem = z.object({
   ...base,
@@ -224,6 +260,8 @@ const NoticeItem = z.object({
   text: z.string(),
   /** What the model is given of it, where it is given anything (X-604). */
   prompt: z.string().optional(),
+  /** All of what `prompt` gives only the beginning and end of. */
+  outputRef: BlobHash.optional(),
 })
 const ErrorItem = z.object({
   ...base,
@@ -291,6 +329,7 @@ export const Item = z.discriminatedUnion('kind', [
   ToolItem,
   ApprovalItem,
   QuestionItem,
+  SubagentItem,
   NoticeItem,
   ErrorItem,
   RewindItem,
@@ -325,6 +364,10 @@ export const ItemPatch = z.object({
   feedback: z.string().optional(),
   answer: z.string().optional(),
   expiresAt: Time.nullable().optional(),
+  phase: SubagentPhase.optional(),
+  steps: z.number().int().optional(),
+  usage: Usage.optional(),
+  actions: z.array(z.string()).max(3).optional(),
   summary: z.string().optional(),
   visible: z.boolean().optional(),
   contextual: z.boolean().optional(),

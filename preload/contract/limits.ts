@@ -33,6 +33,15 @@ export const wokenTurnsMax = 10
 export const quotaPauseMs = 60 * 60_000
 /** How long a background turn may take. */
 export const backgroundTurnMs = 30 * 60_000
+/** Subagents that run at once in all sessions, and that wait in one (C-96). */
+export const subagentsRunningMax = 8
+export const subagentsWaitingMax = 16
+export const subagentLabelCharsMax = 80
+export const subagentTaskCharsMax = 64_000
+/** What the agent is given of a subagent's result; the rest stands in a blob (C-98). */
+export const subagentResultCharsMax = 16_000
+/** How long a turn that would end waits for its subagents in the background, in all (T-42). */
+export const subagentsWaitedMs = 300_000
 export const settleRetryMs = [100, 1_000, 5_000, 30_000] as const
 export const heldDeltaBytesMax = 4 * 1024 * 1024
 export const deltasPrunableAfterMs = 5 * 60_000

@@ -166,6 +166,8 @@ export const sessionRoutes = {
       .input(z.object({ ...act, ...inSession, name: z.string().max(40), argument: z.string().max(2_000) }))
       .output(z.object({ text: z.string(), stored: z.boolean() })),
     /** "Stop" on a command's card: ends that command only. */
+    /** Ends one subagent by its card (C-102). */
+    stopSubagent: route.input(z.object({ ...act, ...inSession, itemId: Id })).output(done),
     stopCommand: route.input(z.object({ ...act, ...inSession, itemId: Id })).output(done),
   },
   exec: {

@@ -14,6 +14,7 @@ import {
   ResolvedMention,
   Time,
 } from './items.ts'
+import { Usage } from './usage.ts'
 
 export const ApprovalMode = z.enum(['read-only', 'ask', 'edits', 'all'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
@@ -47,18 +48,6 @@ export type Ending = z.infer<typeof Ending>
 const TitleSource = z.enum(['default', 'provisional', 'generated', 'fallback', 'manual'])
 
 const Count = z.number().nonnegative().nullable()
-/** Token sums as reported; null where nothing was reported (T-87). `cost` in US dollars. */
-export const Usage = z.object({
-  input: Count,
-  output: Count,
-  reasoning: Count,
-  cacheRead: Count,
-  cacheWrite: Count,
-  total: Count,
-  cost: Count,
-})
-export type Usage = z.infer<typeof Usage>
-
 /** How full the model's context is: tokens of the last request and what one request may hold (C-44). */
 export const ContextFigures = z.object({
   used: Count,
@@ -139,6 +128,8 @@ export const TurnStatus = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('prompt_reading'), percent: z.number().nullable() }),
   z.object({ kind: z.literal('writing'), call: CallInWriting }),
   z.object({ kind: z.literal('tool'), itemId: Id, title: z.string(), since: Time, others: z.number().int() }),
+  /** Nothing else is left to do than to wait for subagents in the background (T-42). */
+  z.object({ kind: z.literal('subagents'), count: z.number().int().positive() }),
   z.object({ kind: z.literal('working') }),
 ])
 export type TurnStatus = z.infer<typeof TurnStatus>
@@ -187,6 +178,20 @@ const Hold = z.object({
   waiting: z.number().int().nonnegative().default(0),
 })
 
+/** Whose subagent a session is (C-95): such a one is in no list and is erased with its parent. */
+export const Parent = z.object({
+  sessionId: Id,
+  /** The card that shows it there, and that one's turn. */
+  itemId: Id,
+  turnId: Id,
+  label: z.string(),
+  /** 1 for a subagent of a person's session. */
+  depth: z.number().int().positive(),
+  /** The person's session that all of it is done for, and the card that shows it there. */
+  top: z.object({ sessionId: Id, itemId: Id }),
+})
+export type Parent = z.infer<typeof Parent>
+
 /** What a client knows of a session besides its items. Private fields (provider state, keys) never stand here. */
 export const SessionHeader = z.object({
   id: Id,
@@ -213,6 +218,7 @@ export const SessionHeader = z.object({
   archivedAt: Time.nullable(),
   deletedAt: Time.nullable(),
   forkOf: z.object({ sessionId: Id, itemId: Id }).nullable(),
+  parent: Parent.optional(),
   usage: Usage,
   lastUsage: Usage.nullable(),
   context: ContextFigures,
@@ -298,6 +304,8 @@ export const ExecSession = z.object({
   wakes: z.boolean().optional(),
   /** The person has taken its keyboard from the agent. */
   held: z.boolean().optional(),
+  /** The subagent that started it (X-426). */
+  subagent: z.object({ sessionId: Id, label: z.string() }).optional(),
   /** It asks for a secret: the open question (X-428). */
   questionId: Id.optional(),
   end: ExecEnd.optional(),

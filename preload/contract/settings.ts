@@ -30,6 +30,10 @@ export const Settings = z.object({
   'turns.maxConcurrent': z.number().int().min(1).max(8),
   'turns.maxSteps': z.number().int().min(1).max(1_000),
   'turns.maxStepsBackground': z.number().int().min(1).max(1_000),
+  /** Subagents of one session that run at once, how deep they may have their own, and steps of each (C-95, C-96, C-98). */
+  'subagents.max': z.number().int().min(1).max(8),
+  'subagents.depth': z.number().int().min(1).max(3),
+  'subagents.maxSteps': z.number().int().min(1).max(200),
   'automations.maxConcurrent': z.number().int().min(1).max(8),
   /** Minutes an approval or question of a background turn waits; 0 does not wait. */
   'automations.answerMinutes': z.number().int().min(0).max(1_440),
@@ -79,6 +83,9 @@ export const defaultSettings: Settings = {
   'turns.maxConcurrent': 8,
   'turns.maxSteps': 200,
   'turns.maxStepsBackground': 50,
+  'subagents.max': 4,
+  'subagents.depth': 1,
+  'subagents.maxSteps': 100,
   'automations.maxConcurrent': 2,
   'automations.answerMinutes': 30,
   'compaction.compactAt': 0.9,

@@ -1,12 +1,12 @@
 /** The row above the transcript: what session this is, and which panes stand around it. */
-import { Ellipsis, Menu, PanelBottom, PanelLeft, PanelRight, SquarePen } from 'lucide-react'
+import { ArrowLeft, Ellipsis, Menu, PanelBottom, PanelLeft, PanelRight, SquarePen } from 'lucide-react'
 import { newSession } from '../sessions/session-actions.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { SessionMenu } from '../sessions/session-menu.tsx'
 import { TitleField } from '../sessions/title-field.tsx'
 import { useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
-import { useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
+import { showParent, useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
 import { useEntry, useWorkbench } from '../state/workbench-store.ts'
 import { useMayAct } from '../ui/acting.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -83,6 +83,7 @@ export function PaneToggle({
 function SessionTitle({ sessionId }: { sessionId: string }) {
   const title = useView(sessionId, ({ header }) => header.title, '')
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
+  const parent = useView(sessionId, ({ header }) => header.parent ?? null, null)
   const entry = useEntry(sessionId)
   const mayAct = useMayAct()
   const renaming = useWindow(({ renaming }) => renaming?.place === 'title' && renaming.sessionId === sessionId)
@@ -99,6 +100,7 @@ function SessionTitle({ sessionId }: { sessionId: string }) {
     )
   return (
     <>
+      {parent && <IconButton icon={ArrowLeft} label="Back to the session" onClick={() => showParent(parent)} />}
       <h2 className="flex min-w-0 items-baseline gap-8 px-4">
         <span
           className="truncate text-13 font-medium [app-region:no-drag]"

@@ -66,6 +66,8 @@ export type SessionController = {
   /** Runs the person's own command line (T-25). */
   runCommand(line: string): Promise<{ itemId: string }>
   stopCommand(itemId: string): Promise<void>
+  /** Ends that subagent and no other (C-102). */
+  stopSubagent(itemId: string): Promise<void>
   /** A command that answers without a turn (S-108); null where its answer stands in the transcript, else the answer. */
   sideCommand(name: string, argument: string): Promise<string | null>
   /** Replaces older turns by a summary in what the model is sent; resolves once that is done. */
@@ -220,6 +222,9 @@ export function createSessionController(
       return header
     },
     runCommand: (line) => asked(client.session.command({ ...act(), line })),
+    async stopSubagent(itemId) {
+      await asked(client.session.stopSubagent({ ...act(), itemId }))
+    },
     async stopCommand(itemId) {
       await asked(client.session.stopCommand({ ...act(), itemId }))
     },

@@ -1,6 +1,7 @@
 /** What this window looks at: the session, the open dialog, the file in the inspector, panes drawn over a narrow window. */
 import { create } from 'zustand'
 import type { ReactNode } from 'react'
+import type { Parent } from '../../preload/contract/session.ts'
 import { addressOfSession, type settingsPages } from '../../preload/contract/shell.ts'
 import { client } from './link.ts'
 import type { Message } from './session-controller.ts'
@@ -114,6 +115,16 @@ export function showSession(sessionId: string | null, target?: { itemId: string;
   // In the address too, so that this window shows it again after a reload or a crash, whatever others show (S-121).
   history.replaceState(null, '', `${location.pathname}${location.search}${addressOfSession(sessionId)}`)
   prefer({ 'session.last': sessionId })
+}
+
+/** What a subagent does, for as long as somebody looks: the window stays the session's that asked for it. */
+export function showSubagent(sessionId: string): void {
+  setState({ sessionId, overlay: null, target: null })
+}
+
+/** Back to where the subagent's card stands. */
+export function showParent({ sessionId, itemId }: Pick<Parent, 'sessionId' | 'itemId'>): void {
+  setState({ sessionId, overlay: null, target: { sessionId, itemId } })
 }
 
 const panePreference = { list: 'panes.list', inspector: 'panes.inspector', terminal: 'panes.terminal' } as const

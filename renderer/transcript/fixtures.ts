@@ -121,6 +121,28 @@ function forkItem(more: Partial<ItemOf<'fork'>> = {}): ItemOf<'fork'> {
   return { ...base('turn-1'), turnId: null, kind: 'fork', from, contextual: false, ...more }
 }
 
+function subagentItem(more: Partial<ItemOf<'subagent'>> = {}): ItemOf<'subagent'> {
+  return {
+    ...base('turn-4'),
+    kind: 'subagent',
+    toolItemId: 'call-of-subagent',
+    sessionId: 'subagent-1',
+    label: 'release notes',
+    task: 'Read the last ten releases and list what broke.',
+    model: 'lab/scripted',
+    background: false,
+    phase: 'tools',
+    startedAt: Date.now() - 12_000,
+    endedAt: null,
+    status: 'live',
+    steps: 3,
+    usage: { ...noUsage, input: 12_300, output: 420 },
+    actions: ['Read CHANGELOG.md', 'Search “breaking”', 'Run git log --oneline'],
+    result: '',
+    ...more,
+  }
+}
+
 function compactionItem(more: Partial<ItemOf<'compaction'>> = {}): ItemOf<'compaction'> {
   return {
     ...base('turn-1'),
@@ -382,6 +404,7 @@ export function runningView(): SessionView {
         Array.from({ length: 30 }, (_, index) => `[proxy] PUT /files/7 offset ${index * 1_048_576} ok`).join('\n') +
         '\n',
     }),
+    subagentItem({ turnId: 'turn-4' }),
     approval,
     textItem('While the proxy runs I am looking at how **offsets** are acknow', { ...live({}), final: false }),
   ]

@@ -13,11 +13,13 @@ import { GroupRow } from './rows/group-row.tsx'
 import { ForkRow, RewindRow } from './rows/mark-rows.tsx'
 import { ReasoningRow } from './rows/reasoning-row.tsx'
 import { ApprovalRow, NoticeRow, QuestionRow, RecoveryRow, UnknownRow, UnsentRow } from './rows/small-rows.tsx'
+import { SubagentRow } from './rows/subagent-row.tsx'
 import { TextRow } from './rows/text-row.tsx'
 import { ToolRow } from './rows/tool-row.tsx'
 import { TurnEndRow } from './rows/turn-end-row.tsx'
 import { UserRow } from './rows/user-row.tsx'
 import { plainOutput } from './shown-text.ts'
+import { subagentEnded, subagentWords } from './subagents.ts'
 
 export type RowProps<K extends RowKind> = {
   row: RowOf<K>
@@ -119,6 +121,13 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
     estimate: () => 80,
     label: ({ item }) => `Context compacted: ${clip(item.summary)}`,
     toText: ({ item }) => item.summary,
+    opens: () => false,
+  },
+  subagent: {
+    View: SubagentRow,
+    estimate: ({ item }) => 64 + (subagentEnded(item) ? 0 : item.actions.length * 18),
+    label: ({ item }) => `Subagent ${item.label}, ${subagentWords(item).toLowerCase()}`,
+    toText: ({ item }) => [item.label, item.task, item.result].filter(Boolean).join('\n\n'),
     opens: () => false,
   },
   turnEnd: {

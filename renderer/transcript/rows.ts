@@ -57,6 +57,7 @@ export type Row =
   | ItemRow<'error'>
   | ItemRow<'fork'>
   | ItemRow<'compaction'>
+  | ItemRow<'subagent'>
   | RewindRow
   | TurnEndRow
   | GroupRow
@@ -85,6 +86,7 @@ const itemKinds = new Set<string>([
   'rewind',
   'fork',
   'compaction',
+  'subagent',
 ])
 
 export function buildRows(
@@ -97,7 +99,8 @@ export function buildRows(
   const turns = new Map(view.turns.map((turn) => [turn.id, turn]))
   const retried = new Map(view.turns.flatMap((turn) => (turn.retryOf ? [[turn.retryOf, turn.id] as const] : [])))
   const newestTurn = view.turns.at(-1)?.id
-  const cards = new Set(view.items.flatMap(({ kind, id }) => (kind === 'tool' ? [id] : [])))
+  const cards = new Set(view.items.flatMap(({ kind, id }) => (kind === 'tool' || kind === 'subagent' ? [id] : [])))
+  const delegated = new Set(view.items.flatMap((item) => (item.kind === 'subagent' ? [item.toolItemId] : [])))
   const asked = new Set(view.items.flatMap((item) => (item.kind === 'question' ? [item.toolItemId] : [])))
   const begun = new Set(
     view.items.flatMap((item) => (item.kind === 'text' || item.kind === 'tool' ? [item.turnId] : [])),
@@ -115,7 +118,8 @@ export function buildRows(
     const turn = turnId === null ? undefined : turns.get(turnId)
     if (!turn?.outcome) return
     const changes = view.changes.filter((file) => file.turnId === turn.id)
-    const newest = turn.id === newestTurn
+    // A subagent's turn is its parent's to begin again.
+    const newest = turn.id === newestTurn && !view.header.parent
     const unfinished = isUnfinished(turn) && begun.has(turn.id)
     rows.push({ kind: 'turnEnd', id: `end:${turn.id}`, turnId: turn.id, turn, changes, newest, unfinished })
   }
@@ -157,6 +161,8 @@ export function buildRows(
     if (folded !== null && item.turnId === folded) continue
     // A question in sight says it all.
     if (item.kind === 'tool' && item.name === 'ask_person' && asked.has(item.id)) continue
+    // A subagent's card tells of its call too.
+    if (delegated.has(item.id)) continue
     // The person's own command is not the agent's activity.
     if (item.kind === 'reasoning' || (item.kind === 'tool' && !item.byPerson)) {
       activities.push(item)

@@ -67,6 +67,11 @@ export function statusText(status: TurnStatus, now: number): StatusText {
         tone: 'running',
       }
     }
+    case 'subagents':
+      return {
+        words: status.count === 1 ? 'Waiting for a subagent' : `Waiting for ${status.count} subagents`,
+        tone: 'running',
+      }
     case 'working':
       return { words: 'Working', tone: 'running' }
   }

@@ -3,8 +3,9 @@ import type { Migration } from './migration.ts'
 import { sessions } from './0001-sessions.ts'
 import { search } from './0002-search.ts'
 import { rewinds } from './0003-rewinds.ts'
+import { subagents } from './0004-subagents.ts'
 
-export const migrations: readonly Migration[] = [sessions, search, rewinds]
+export const migrations: readonly Migration[] = [sessions, search, rewinds, subagents]
 
 export const latestVersion = migrations.at(-1)!.version
 

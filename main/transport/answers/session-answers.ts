@@ -108,6 +108,8 @@ export function sessionAnswers(
       },
       sideCommand: ({ sessionId, name, argument }, client) =>
         services.sideCommands.run(sessionId, name, argument, client.rights),
+      stopSubagent: ({ sessionId, itemId }, client) =>
+        sessions.command(sessionId, { type: 'subagent.stop', itemId, reason: 'person' }, client.rights),
       stopCommand: async ({ itemId }) => {
         if (!services.ownCommands.stop(itemId) && !services.stopToolCommand(itemId)) {
           throw new LatheError('exec.not_found', 'This command is no longer running.')
@@ -202,10 +204,9 @@ export function sessionAnswers(
     },
     approvals: {
       answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }, client) =>
-        sessions.command(
+        sessions.subagents.answerApproval(
           sessionId,
           {
-            type: 'approval.answer',
             approvalId,
             argsHash,
             decision,
@@ -222,7 +223,7 @@ export function sessionAnswers(
     },
     questions: {
       answer: ({ sessionId, questionId, choices, text, secret, declined }, client) =>
-        sessions.command(
+        sessions.subagents.toQuestion(
           sessionId,
           {
             type: 'question.answer',
@@ -235,7 +236,7 @@ export function sessionAnswers(
           client.rights,
         ),
       touch: ({ sessionId, questionId }, client) =>
-        sessions.command(sessionId, { type: 'question.touched', questionId }, client.rights),
+        sessions.subagents.toQuestion(sessionId, { type: 'question.touched', questionId }, client.rights),
     },
     recovery: {
       continue: ({ sessionId, requestId, recoveryId }, client) =>

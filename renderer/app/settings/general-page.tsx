@@ -71,6 +71,16 @@ export function GeneralPage() {
           most={86_400}
           unit="seconds"
         />
+        <NumberRow name="subagents.max" label="Subagents of a session at the same time" least={1} most={8} unit="" />
+        <NumberRow
+          name="subagents.depth"
+          label="How deep subagents may have their own"
+          detail="1: only the session’s own agent has some."
+          least={1}
+          most={3}
+          unit=""
+        />
+        <NumberRow name="subagents.maxSteps" label="Steps of a subagent, at most" least={1} most={200} unit="steps" />
         <NumberRow
           name="automations.maxConcurrent"
           label="Turns that started by themselves at the same time"
