@@ -73,7 +73,7 @@ async function lookNow(window: LatheWindow): Promise<void> {
   await window.dialog('Settings').getByRole('button', { name: 'Look now' }).click()
 }
 
-test('Z-227 Z-231 a newer version is looked for after a yes, waits for the turn, and is installed by a click', async ({
+test('S-143 Z-227 Z-231 a newer version is looked for after a yes, names the turn it would stop, and is installed by a click', async ({
   open,
 }) => {
   await using feed = await Feed.open()
@@ -96,13 +96,23 @@ test('Z-227 Z-231 a newer version is looked for after a yes, waits for the turn,
 
   await window.send('Work')
   await expect(window.entry('Answer')).toContainText('Half an answer')
-  await expect(offer).toContainText('It can restart once nothing runs.')
-  await expect(offer.getByRole('button', { name: 'Restart to update' })).toHaveCount(0)
-  await window.page.getByRole('button', { name: 'Stop', exact: true }).click()
-  await window.settled('stopped')
+  await expect(offer).toContainText('restarting names it and asks first')
+  await offer.getByRole('button', { name: 'Restart to update' }).click()
+  const asked = (count: number) => app.until('asked', (state) => state.dialogs.length === count)
+  const [first] = (await asked(1)).dialogs
+  expect(first!.options).toMatchObject({
+    message: 'Something is still running',
+    detail: expect.stringContaining('Work'),
+    buttons: ['Stop all and update', 'Cancel'],
+    defaultId: 1,
+  })
+  await app.act('dialog.answer', { id: first!.id, answer: { response: 1 } })
+  await expect(window.page.getByRole('button', { name: 'Stop', exact: true })).toBeVisible()
   expect(await feed.installed()).not.toBe(newer)
 
   await offer.getByRole('button', { name: 'Restart to update' }).click()
+  const second = (await asked(2)).dialogs.at(-1)
+  await app.act('dialog.answer', { id: second!.id, answer: { response: 0 } })
   expect(await app.ended).toBe(0)
   for (const { 'user-agent': agent, 'x-user-staging-id': number, ...rest } of feed.told) {
     expect(agent).toBe(`Lathe/${packageJson.version} linux-${process.arch}`)

@@ -1,5 +1,5 @@
 /** The list of sessions, search over all of them, and settings. */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Step } from './model-server/script.ts'
 import { expect, type LatheWindow, test } from './window.ts'
@@ -122,20 +122,44 @@ test('S-92 an exported session is imported from its file; once more it asks, and
     await window.command('Import session')
     await (await chooser).setFiles(path)
   }
+  const offered = window.page.getByRole('alertdialog', { name: 'Import this session?' })
+  const sessions = async () => (await lab.lathe(['sessions', 'list', '--json'])).stdout.trim().split('\n').length
   await choose(file)
+  await expect(offered).toContainText('A scripted title')
+  await offered.getByRole('button', { name: 'Cancel' }).click()
+  await choose(file)
+  await offered.getByRole('button', { name: 'Import', exact: true }).click()
   await expect(window.page.getByText('Imported', { exact: true })).toBeVisible()
   await expect(window.entry('Answer: Kept for good.')).toBeVisible()
-  await choose(file)
+
+  // Dropped on a session it could be meant either way.
+  const drop = async () => {
+    const transfer = await window.page.evaluateHandle((text) => {
+      const made = new DataTransfer()
+      made.items.add(new File([text], 'session.json', { type: 'application/json' }))
+      return made
+    }, await readFile(file, 'utf8'))
+    for (const event of ['dragenter', 'dragover', 'drop'])
+      await window.page.locator('body').dispatchEvent(event, { dataTransfer: transfer })
+  }
+  await drop()
+  await offered.getByRole('button', { name: 'Attach the file' }).click()
+  await expect(window.page.getByRole('list', { name: 'Attachments' })).toContainText('session.json')
+  await drop()
+  await offered.getByRole('button', { name: 'Import', exact: true }).click()
   const asked = window.page.getByRole('alertdialog', { name: 'Imported before' })
-  await expect(asked).toBeVisible()
+  await asked.getByRole('button', { name: 'Open that session' }).click()
+  await expect(asked).toBeHidden()
+  expect(await sessions()).toBe(2)
+  await drop()
+  await offered.getByRole('button', { name: 'Import', exact: true }).click()
   await asked.getByRole('button', { name: 'Import a copy' }).click()
   await expect(asked).toBeHidden()
-  await expect
-    .poll(async () => (await lab.lathe(['sessions', 'list', '--json'])).stdout.trim().split('\n').length)
-    .toBe(3)
+  await expect.poll(sessions).toBe(3)
 
   await writeFile(file, '{"format": "lathe.session", "version": 99}')
   await choose(file)
+  await offered.getByRole('button', { name: 'Import', exact: true }).click()
   await expect(window.page.getByText(/newer Lathe/)).toBeVisible()
   await writeFile(file, 'no session')
   const failed = await lab.lathe(['sessions', 'import', file])

@@ -194,6 +194,42 @@ const request = {
   argsHash: '',
 }
 
+test('S-92 S-64 what a model would be sent and no person sees stays out, and the transcript says so', async () => {
+  const header = sampleHeader({ itemCount: 4 })
+  const told = { kind: 'file' as const, ref: 'a.ts', label: 'a.ts', at: 0, content: 'hidden: mention' }
+  const notice = { ...textItem(4, ''), kind: 'notice', level: 'info', text: 'Saved.', prompt: 'hidden: notice' }
+  await storage.commit(
+    sampleWrite(header, {
+      items: [
+        userItem(1, 'plain words', { prompt: 'plain words' }),
+        userItem(2, '@a.ts fix it', { prompt: 'hidden: prompt', mentions: [told] }),
+        notice as unknown as Item,
+      ],
+    }),
+  )
+  const file = JSON.parse(await exported(header.id)) as { items: Item[] }
+  expect(JSON.stringify(file.items)).toContain('hidden: prompt')
+  // Lathe writes no such entry; whoever made the file did.
+  file.items.splice(2, 0, userItem(3, 'hidden: invisible', { visible: false }))
+  const sessionId = await bring(JSON.stringify(file))
+  const sent = (await storage.contextItems(sessionId)).items
+  expect(JSON.stringify(sent)).not.toContain('hidden:')
+  expect(sent.map((item) => (item.kind === 'user' ? item.text : item.kind))).toEqual([
+    'plain words',
+    '@a.ts fix it',
+    'notice',
+  ])
+  expect(sent[1]).toMatchObject({ mentions: [{ ref: 'a.ts', content: '' }] })
+  const { items } = await storage.items(sessionId, { limit: 80 })
+  expect(items.at(-1)).toMatchObject({
+    kind: 'notice',
+    level: 'warning',
+    contextual: false,
+    text: expect.stringMatching(/^3 entries of this file held text/),
+  })
+  expect((await storage.loadSession(sessionId))!.header.itemCount).toBe(4)
+})
+
 test('S-92 a bad file is refused by its first bad path, and nothing of it is stored', async () => {
   const text = await exported(await store())
   const file = JSON.parse(text) as Record<string, any>

@@ -15,6 +15,7 @@ import { Item } from '../../preload/contract/items.ts'
 import { importBytesMax, importValueCharsMax, titleCharsMax } from '../../preload/contract/limits.ts'
 import { type Entry, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { type JsonPart, JsonParts } from '../storage/json-parts.ts'
+import { withoutHidden } from '../storage/hidden-text.ts'
 import type { Storage } from '../storage/storage.ts'
 import { Decision } from '../turns/decision.ts'
 import { newSession } from '../turns/state.ts'
@@ -63,6 +64,9 @@ type Found = {
   lastTurn: Turn | null
   /** The newest the list shows something of. */
   lastItem: Item | null
+  lastPos: number
+  /** Entries with something that a model would have been sent and no person seen. */
+  hiding: number
 }
 
 export class Imports {
@@ -133,7 +137,7 @@ export class Imports {
 
   private async store(path: string, copy: boolean): Promise<string> {
     const { storage } = this.ports
-    const { session, hash, visible, lastTurn, lastItem } = await readFound(path)
+    const { session, hash, visible, lastTurn, lastItem, lastPos, hiding } = await readFound(path)
     const name = `import:${hash}`
     const earlier = copy ? null : await storage.value(name)
     if (typeof earlier === 'string' && (await isThere(storage, earlier)))
@@ -162,16 +166,42 @@ export class Imports {
       plan: session.plan,
       lastTurnId,
       lastOutcome: lastTurn ? (lastTurn.outcome ?? 'interrupted') : null,
-      itemCount: visible,
+      itemCount: visible + (hiding > 0 ? 1 : 0),
     }
     const view = { ...made.view, header, items: lastItem ? [lastItem] : [] }
     const decision = new Decision({ ...made, stored: true, view }, environment)
     await storage.commit({
       ...writeOf(decision.state, [decision]),
-      imported: { path, at: environment.now, ids: lastTurn && lastTurnId ? { [lastTurn.id]: lastTurnId } : {}, name },
+      imported: {
+        path,
+        at: environment.now,
+        ids: lastTurn && lastTurnId ? { [lastTurn.id]: lastTurnId } : {},
+        name,
+        last: hiding > 0 ? leftOut(hiding, lastPos + 1, environment.now) : null,
+      },
     })
     this.ports.entryChanged(entryOf(view))
     return header.id
+  }
+}
+
+/** What the person is told of the file, where it lies in the transcript. */
+function leftOut(entries: number, pos: number, at: number): Item {
+  const which = entries === 1 ? 'One entry of this file' : `${entries} entries of this file`
+  return {
+    kind: 'notice',
+    id: newId(),
+    turnId: null,
+    stepId: null,
+    pos,
+    createdAt: at,
+    endedAt: at,
+    status: 'final',
+    source: 'session',
+    contextual: false,
+    visible: true,
+    level: 'warning',
+    text: `${which} held text that a model would have been sent and that is not shown here. It was left out at import.`,
   }
 }
 
@@ -210,6 +240,7 @@ class Look {
   private visible = 0
   private lastTurn: Turn | null = null
   private lastItem: Item | null = null
+  private hiding = 0
 
   take({ key, index, text }: JsonPart): void {
     const value = JSON.parse(text) as unknown
@@ -231,8 +262,8 @@ class Look {
   end(): Omit<Found, 'hash'> {
     for (const key of ['format', 'version']) if (!this.known.has(key)) throw invalid(key, 'it is missing')
     if (!this.session) throw invalid('session', 'it is missing')
-    const { session, visible, lastTurn, lastItem } = this
-    return { session, visible, lastTurn, lastItem }
+    const { session, visible, lastTurn, lastItem, lastPos, hiding } = this
+    return { session, visible, lastTurn, lastItem, lastPos, hiding }
   }
 
   private takeTurn(turn: Turn, path: string): void {
@@ -245,6 +276,7 @@ class Look {
     if (item.pos <= this.lastPos || item.pos > posMax) throw invalid(`${path}.pos`, 'it is out of order')
     if (item.omitted !== undefined) throw invalid(`${path}.omitted`, 'its text is not whole')
     this.lastPos = item.pos
+    if (withoutHidden(item) !== item) this.hiding++
     if (!item.visible) return
     this.visible++
     if (item.kind === 'user' || item.kind === 'text') this.lastItem = item

@@ -114,7 +114,7 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   const news = new UpdateNews()
   const updates = createUpdates({
     feed: await findUpdateFeed(),
-    running: () => quitQuestion(attention)?.detail ?? null,
+    mayStop: async () => (await askToStop(attention, ['update', 'cancel'])) === 'update',
     changed: (update) => news.tell(update),
     leave: () => void leave(),
   })
@@ -177,7 +177,9 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
   }
   let installing = false
   async function askAndLeave(): Promise<void> {
-    const answer = await mayQuit(attention, tray !== null || process.platform === 'darwin')
+    // Staying is offered where there is a way back.
+    const canStay = tray !== null || process.platform === 'darwin'
+    const answer = await askToStop(attention, canStay ? ['quit', 'keep', 'cancel'] : ['quit', 'cancel'])
     if (answer === 'quit') await leave()
     else if (answer === 'keep') await windows.closeAll()
   }
@@ -244,16 +246,22 @@ function createWakefulness(): { keep(awake: boolean): void } {
   }
 }
 
-/** Asks once where work would be stopped, naming it (S-143); staying is offered where there is a way back. */
-async function mayQuit(attention: Attention, canStay: boolean): Promise<'quit' | 'keep' | 'cancel'> {
+const answerLabels = {
+  quit: 'Stop all and quit',
+  update: 'Stop all and update',
+  keep: 'Keep running',
+  cancel: 'Cancel',
+}
+type StopAnswer = keyof typeof answerLabels
+
+/** Asks once where work would be stopped, naming it (S-143). The first answer stops all, and is given where nothing runs. */
+async function askToStop(attention: Attention, answers: readonly [StopAnswer, ...StopAnswer[]]): Promise<StopAnswer> {
   const question = quitQuestion(attention)
-  if (!question) return 'quit'
-  const answers = canStay ? (['quit', 'keep', 'cancel'] as const) : (['quit', 'cancel'] as const)
-  const labels = { quit: 'Stop all and quit', keep: 'Keep running', cancel: 'Cancel' }
+  if (!question) return answers[0]
   const { response } = await dialog.showMessageBox({
     type: 'warning',
     ...question,
-    buttons: answers.map((answer) => labels[answer]),
+    buttons: answers.map((answer) => answerLabels[answer]),
     defaultId: answers.length - 1,
     cancelId: answers.length - 1,
     noLink: true,

@@ -43,7 +43,7 @@ export function withOwnAnswers(
     chooseFolder: async () => ({ path: await desktop.chooseFolder() }),
     update: async () => updates.state(),
     lookForUpdate: () => updates.look(),
-    installUpdate: async ({ when }) => (updates.install(when), ok),
+    installUpdate: async ({ when }) => (await updates.install(when), ok),
   }
   return new Proxy(handlers, { get: (all, name: keyof Handlers) => (name === 'host' ? host : all[name]) })
 }

@@ -4,7 +4,7 @@ import { shownText } from './shown-text.ts'
 
 const namedMax = 10
 
-/** The question before quitting, naming what would be stopped; null where nothing runs. */
+/** The question before quitting or updating, naming what would be stopped; null where nothing runs. */
 export function quitQuestion(
   at: Pick<Attention, 'running' | 'processes' | 'busyTerminals'>,
 ): { message: string; detail: string } | null {

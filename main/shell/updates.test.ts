@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers())
 function bench(feed: Partial<UpdateFeed> | null = {}) {
   const seen: Update[] = []
   const did: string[] = []
-  const at = { running: null as string | null }
+  const at = { agrees: true, asked: 0 }
   const source: UpdateFeed = {
     look: async () => (did.push('look'), { version: '0.2.0', notes: 'Better.' }),
     download: async (progress) => (did.push('download'), progress(41.7), progress(41.9), progress(140)),
@@ -21,7 +21,7 @@ function bench(feed: Partial<UpdateFeed> | null = {}) {
   }
   const updates = createUpdates({
     feed: feed && (async () => source),
-    running: () => at.running,
+    mayStop: async () => (at.asked++, at.agrees),
     changed: (update) => void seen.push(update),
     leave: () => void did.push('leave'),
   })
@@ -55,21 +55,22 @@ test('Z-227 whatever a feed says, windows can read what becomes of it', async ()
   for (const update of seen) expect(Update.safeParse(update).success).toBe(true)
 })
 
-test('Z-227 an update waits while something runs, and is installed at quit where the person says so', async () => {
+test('S-143 Z-227 an update asks before it stops what runs, and is installed at quit where the person says so', async () => {
   const { updates, did, at } = bench()
-  expect(() => updates.install('now')).toThrow(expect.objectContaining({ code: 'request.invalid' }))
+  await expect(updates.install('now')).rejects.toMatchObject({ code: 'request.invalid' })
   await updates.look()
-  at.running = 'Mend the tests'
-  expect(() => updates.install('now')).toThrow(
-    expect.objectContaining({ code: 'turn.busy', message: 'Still running: Mend the tests' }),
-  )
+  at.agrees = false
+  await updates.install('now')
   expect(did).toEqual(['look', 'download'])
-  updates.install('quit')
+  expect(at.asked).toBe(1)
+  expect(await updates.installPlanned()).toBe(false)
+  await updates.install('quit')
+  expect(at.asked).toBe(1)
   expect(updates.state().atQuit).toBe(true)
   expect(await updates.installPlanned()).toBe(true)
   expect(did.slice(2)).toEqual(['install, restart false'])
-  at.running = null
-  updates.install('now')
+  at.agrees = true
+  await updates.install('now')
   expect(await updates.installPlanned()).toBe(true)
   expect(did.slice(3)).toEqual(['leave', 'install, restart true'])
 })

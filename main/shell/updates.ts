@@ -1,6 +1,7 @@
 /**
  * Newer versions: looked for once a day where the person has said yes, downloaded and checked, and installed only when
- * they say so and nothing runs (Z-227, Z-231). Nothing is forced, and nothing is asked of the network before the yes.
+ * they say so; what runs is named and stopped by them first (Z-227, Z-231, S-143). Nothing is forced, and nothing is asked
+ * of the network before the yes.
  */
 import { LatheError } from '../../preload/contract/errors.ts'
 import { noUpdate, type Update } from '../../preload/contract/update.ts'
@@ -27,10 +28,10 @@ export type Updates = {
   /** Looks now, whatever the setting; resolves once it is known. Joins a look that is under way. */
   look(): Promise<Update>
   /**
-   * Has the update installed: `now` by leaving at once, which is refused with `turn.busy` while something runs, or when
-   * Lathe quits. Throws `request.invalid` where none is ready.
+   * Has the update installed: `now` by leaving, once the person has agreed to stop what runs, or when Lathe quits. Throws
+   * `request.invalid` where none is ready.
    */
-  install(when: 'now' | 'quit'): void
+  install(when: 'now' | 'quit'): Promise<void>
   /** The last act of leaving: installs what is planned. True where the installer now ends the application itself. */
   installPlanned(): Promise<boolean>
 }
@@ -38,13 +39,13 @@ export type Updates = {
 export function createUpdates(options: {
   /** Null where this build has no feed. */
   feed: (() => Promise<UpdateFeed>) | null
-  /** Names what runs and would be stopped; null where nothing does. */
-  running(): string | null
+  /** Names what runs and asks whether to stop it; true where nothing runs. */
+  mayStop(): Promise<boolean>
   changed(update: Update): void
   leave(): void
   now?: () => number
 }): Updates {
-  const { feed, running, changed, leave, now = Date.now } = options
+  const { feed, mayStop, changed, leave, now = Date.now } = options
   let update: Update = feed ? { ...noUpdate, state: 'unasked' } : noUpdate
   let plan: { restart: boolean } | null = null
   let looking: Promise<Update> | null = null
@@ -102,17 +103,13 @@ export function createUpdates(options: {
       if (wanted === true && feed) lookIn(firstLookMs)
     },
     look,
-    install(when) {
+    async install(when) {
       if (update.state !== 'ready') throw new LatheError('request.invalid', 'No update is ready.')
       if (when === 'quit') {
         plan = { restart: false }
         return become({ atQuit: true })
       }
-      const busy = running()
-      if (busy !== null)
-        throw new LatheError('turn.busy', `Still running: ${busy}`, {
-          hint: 'Lathe restarts only when nothing runs. It can install the update when it quits.',
-        })
+      if (!(await mayStop())) return
       plan = { restart: true }
       leave()
     },

@@ -9,6 +9,7 @@ import { Turn } from '../../preload/contract/session.ts'
 import { copiedItem, copiedTurn, putTurn } from './copied.ts'
 import { type JsonPart, JsonParts } from './json-parts.ts'
 import { packItem } from './packed.ts'
+import { withoutHidden } from './hidden-text.ts'
 import type { openSearchMarks } from './search-index.ts'
 import { keepStatements } from './statements.ts'
 import type { SessionImport } from './storage.ts'
@@ -18,7 +19,7 @@ const chunkBytes = 1024 * 1024
 export function openImportWrites(db: Database, marks: ReturnType<typeof openSearchMarks>) {
   const sql = keepStatements(db)
 
-  return (to: string, { path, at, ids: given, name }: SessionImport): void => {
+  return (to: string, { path, at, ids: given, name, last }: SessionImport): void => {
     const ids = new Map(Object.entries(given))
     const renewed = (id: string): string => {
       const known = ids.get(id) ?? newId()
@@ -28,9 +29,10 @@ export function openImportWrites(db: Database, marks: ReturnType<typeof openSear
     for (const { key, index, text } of partsOf(path)) {
       if (index === null) continue
       // Read as it was looked at: what it holds beside is left out.
-      if (key === 'items') putItem(to, renewedItem(Item.parse(JSON.parse(text)), renewed, at))
+      if (key === 'items') putItem(to, renewedItem(withoutHidden(Item.parse(JSON.parse(text))), renewed, at))
       else if (key === 'turns') putTurn(sql, to, renewedTurn(Turn.parse(JSON.parse(text)), renewed, at))
     }
+    if (last) putItem(to, last)
     marks.addSession(to)
     sql('INSERT OR REPLACE INTO named_values (name, body) VALUES (?, ?)').run(name, JSON.stringify(to))
   }

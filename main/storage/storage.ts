@@ -89,7 +89,14 @@ export type SessionCopy = {
 }
 
 /** A file that was found sound: its items and turns get new ids, those in `ids` are given. `name` keeps whose it became. */
-export type SessionImport = { path: string; at: number; ids: Readonly<Record<string, string>>; name: string }
+export type SessionImport = {
+  path: string
+  at: number
+  ids: Readonly<Record<string, string>>
+  name: string
+  /** Stands after all that the file holds; null where there is nothing to be said of it. */
+  last: Item | null
+}
 
 /** Where a copy of a session ends. */
 export type ForkPoint = {

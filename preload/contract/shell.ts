@@ -53,6 +53,7 @@ export const menuCommands: Readonly<
     { id: 'session.exportMarkdown', title: 'Export session as Markdown' },
     { id: 'session.exportJson', title: 'Export session as JSON' },
     { id: 'session.exportHtml', title: 'Export session as HTML' },
+    { id: 'session.import', title: 'Import session…' },
     null,
     { id: 'models.connect', title: 'Connect a model' },
     { id: 'settings.open', title: 'Settings', keys: 'Mod+,' },

@@ -32,7 +32,7 @@ export const workbenchRoutes = {
     update: route.output(Update),
     /** Looks for a newer version now and downloads it; answers what is known after that. */
     lookForUpdate: route.output(Update),
-    /** Throws `turn.busy` for `now` while something runs. */
+    /** `now`: where something runs, the application names it and asks first; it may stay as it is. */
     installUpdate: route.input(z.object({ ...act, when: z.enum(['now', 'quit']) })).output(done),
   },
   /** Who signed in to the web host; nobody where there is none. */

@@ -225,20 +225,18 @@ function UpdateBanner() {
             <Button size="small" onClick={() => void attempt('Could not plan the update', () => installUpdate('quit'))}>
               When I quit
             </Button>
-            {!runs && (
-              <Button
-                size="small"
-                variant="primary"
-                onClick={() => void attempt('Could not update', () => installUpdate('now'))}
-              >
-                Restart to update
-              </Button>
-            )}
+            <Button
+              size="small"
+              variant={runs ? 'secondary' : 'primary'}
+              onClick={() => void attempt('Could not update', () => installUpdate('now'))}
+            >
+              Restart to update
+            </Button>
           </span>
         }
       >
         Lathe {shownText(update.version ?? '')} is ready to install.
-        {runs && <span className="text-muted"> It can restart once nothing runs.</span>}
+        {runs && <span className="text-muted"> Something runs: restarting names it and asks first.</span>}
       </Banner>
     )
   if (wanted !== null) return null

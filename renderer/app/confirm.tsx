@@ -11,18 +11,19 @@ export function Confirm() {
 
 function Question({ asking }: { asking: Asking }) {
   const [ticked, setTicked] = useState(false)
-  const { title, description, confirm, danger, option, answer } = asking
+  const { title, description, confirm, danger, option, other, answer } = asking
   return (
     <AlertDialog
       open
-      onOpenChange={() => answer(false)}
+      onOpenChange={() => answer('no')}
       title={title}
       description={description}
       confirm={confirm}
       danger={danger}
+      other={other === undefined ? undefined : { label: other, onChoose: () => answer('other') }}
       onConfirm={() => {
         if (ticked) option?.ticked()
-        answer(true)
+        answer('yes')
       }}
     >
       {option && <Checkbox label={option.label} checked={ticked} onChange={setTicked} />}

@@ -1,9 +1,11 @@
 /** The first page, and the page without a session: open a folder, connect a model, try the demo (S-174). No modal wall. */
 import { ArrowRight, Check, FolderOpen, Play, Sparkles } from 'lucide-react'
 import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
+import { type DroppedFile, DropTarget, openDropped } from '../composer/drop-target.tsx'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { IndicatorMark, IndicatorText } from '../sessions/session-indicator.tsx'
 import { newSession, openDemo, openFolder, openWorkspace } from '../sessions/session-actions.ts'
+import { offerImport, readSessionFile } from '../sessions/session-import.ts'
 import { client } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { showDialog, showSession } from '../state/window-store.ts'
@@ -14,9 +16,19 @@ import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { attempt } from './attempt.ts'
+import { toast } from '../ui/toast.tsx'
 import { Mark } from './mark.tsx'
 
 const recentMax = 6
+
+/** Where no session is shown, a folder is opened and an exported session brought in; other files need a session. */
+async function takeDropped(files: DroppedFile[]): Promise<void> {
+  const folder = files.find((one) => one.folder)
+  const [first] = files
+  if (folder?.path != null) await openDropped(folder.path)
+  else if (!folder && first && (await readSessionFile(first.file))) await offerImport(first.file)
+  else toast.note('Begin a session first', { detail: 'Then files can be dropped on it.' })
+}
 
 export function Welcome() {
   const mayAct = useMayAct()
@@ -28,6 +40,11 @@ export function Welcome() {
   const begun = own.length > 0 && ready.length > 0
   return (
     <div className="min-h-0 grow overflow-y-auto">
+      <DropTarget
+        says={{ files: 'Drop a folder to open it, a session to import it', text: 'Drop to begin a message with it' }}
+        onFiles={(files) => void takeDropped(files)}
+        onText={(text) => void newSession(undefined, text)}
+      />
       <div className="mx-auto flex min-h-full w-full max-w-560 flex-col justify-center gap-32 px-24 py-40">
         <header className="flex items-center gap-16">
           <Mark size={44} />

@@ -6,7 +6,10 @@ import { openWorkspace } from '../sessions/session-actions.ts'
 import { link } from '../state/link.ts'
 import { toast } from '../ui/toast.tsx'
 
-function openDropped(path: string): Promise<void | undefined> {
+/** `path`: where it lies, where the window may know. */
+export type DroppedFile = { file: File; folder: boolean; path: string | null }
+
+export function openDropped(path: string): Promise<void | undefined> {
   return attempt('Could not open the folder', () => openWorkspace(path))
 }
 
@@ -37,10 +40,13 @@ export async function pathsInside(workspace: string, paths: readonly string[]): 
 export function DropTarget({
   onFiles,
   onText,
+  says = { files: 'Drop to attach to your message', text: 'Drop to insert into your message' },
 }: {
-  /** `path`: where it lies, where the window may know; `copies`: Alt was held (F-1202). */
-  onFiles: (files: { file: File; folder: boolean; path: string | null }[], copies: boolean) => void
+  /** `copies`: Alt was held (F-1202). */
+  onFiles: (files: DroppedFile[], copies: boolean) => void
   onText: (text: string) => void
+  /** What becomes of files, and of text. */
+  says?: { files: string; text: string }
 }) {
   const [over, setOver] = useState<'files' | 'text' | null>(null)
 
@@ -92,7 +98,7 @@ export function DropTarget({
     <div className="pointer-events-none fixed inset-0 z-50 grid place-items-center bg-scrim p-24">
       <p className="flex animate-rise items-center gap-10 rounded-12 bg-raised px-24 py-16 text-15 text-ink shadow-float">
         <Paperclip size={18} strokeWidth={1.75} aria-hidden className="text-accent-ink" />
-        {over === 'files' ? 'Drop to attach to your message' : 'Drop to insert into your message'}
+        {says[over]}
       </p>
     </div>,
     document.body,

@@ -3,10 +3,11 @@ import { joinMessages, movedBy } from '../../preload/contract/mentions.ts'
 import { readSlash } from '../../preload/contract/slash-commands.ts'
 import { attempt } from '../app/attempt.ts'
 import { asLatheError } from '../state/session-client.ts'
+import { offerImport, readSessionFile } from '../sessions/session-import.ts'
 import { openSession } from '../state/session-store.ts'
 import { editMessage, goBack } from '../transcript/item-actions.ts'
 import { composerOf } from './composer-store.ts'
-import { offerFolder, pathsInside } from './drop-target.tsx'
+import { type DroppedFile, offerFolder, pathsInside } from './drop-target.tsx'
 import { standing } from './mentions.ts'
 import { recalledPrompt, startRecall, stepRecall } from './recall.ts'
 import { type ComposerHands, runSlash } from './slash-actions.ts'
@@ -147,12 +148,12 @@ export async function takeBack(sessionId: string): Promise<void> {
 }
 
 /** What lies in the workspace is mentioned, all else attached (S-114); with `copies`, all of it. */
-export async function takeFiles(
-  sessionId: string,
-  files: { file: File; folder: boolean; path: string | null }[],
-  copies: boolean,
-): Promise<void> {
+export async function takeFiles(sessionId: string, files: DroppedFile[], copies: boolean): Promise<void> {
   const composer = composerOf(sessionId)
+  const [first, ...more] = files
+  const isSession =
+    first && more.length === 0 && !first.folder && !copies && (await readSessionFile(first.file)) !== null
+  if (isSession && (await offerImport(first.file, 'Attach the file'))) return
   // Files can be dropped on a session that is still being opened.
   const workspace = openSession(sessionId).store.getState().view?.header.workspace
   const paths = copies ? [] : files.flatMap(({ path }) => path ?? [])

@@ -32,7 +32,7 @@ test('S-53 deleting asks only for a running or pinned session', async () => {
   for (const id of ['pinned', 'running']) {
     const deleting = deleteSession(id)
     expect(useWindow.getState().asking?.danger).toBe(true)
-    useWindow.getState().asking?.answer(false)
+    useWindow.getState().asking?.answer('no')
     await deleting
   }
   expect(asked.map(([, { sessionId }]) => sessionId)).toEqual(['plain'])

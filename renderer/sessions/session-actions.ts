@@ -3,8 +3,7 @@ import { attempt } from '../app/attempt.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { undoDeleteMs } from '../../preload/contract/limits.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import { uploadParts } from '../composer/attachments.ts'
-import { act, client, failure } from '../state/link.ts'
+import { act, client } from '../state/link.ts'
 import { prefer } from '../state/preferences.ts'
 import { ask, showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
@@ -204,44 +203,6 @@ function save(name: string, file: Blob): void {
   const anchor = Object.assign(document.createElement('a'), { href: url, download: name })
   anchor.click()
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}
-
-/** The person picks an exported file. */
-export async function chooseImport(): Promise<void> {
-  const input = Object.assign(document.createElement('input'), { type: 'file', accept: '.json,application/json' })
-  input.addEventListener('change', () => {
-    const file = input.files?.[0]
-    if (file) void importSession(file)
-  })
-  input.click()
-}
-
-/** A Lathe JSON becomes a session, which is shown; the same file once more asks whether a copy is wanted (S-92). */
-async function importSession(file: File, copy = false): Promise<void> {
-  const { sessions } = client()
-  const take = (): Promise<string> =>
-    uploadParts(file, async (uploadId, part, last, data) => {
-      const { sessionId } = await sessions.import({ uploadId, part, last, data, copy })
-      return sessionId
-    })
-  try {
-    showSession(await take())
-    toast.done('Imported', { detail: file.name })
-  } catch (thrown) {
-    const { code, message, hint, data } = failure(thrown)
-    const { sessionId } = (data ?? {}) as { sessionId?: string }
-    if (code !== 'import.duplicate' || sessionId === undefined) {
-      toast.failed('Could not import the session', { detail: [message, hint].filter(Boolean).join(' ') })
-      return
-    }
-    const isCopyWanted = await ask({
-      title: 'Imported before',
-      description: `${file.name} is a session here already.`,
-      confirm: 'Import a copy',
-    })
-    if (isCopyWanted) await importSession(file, true)
-    else showSession(sessionId)
-  }
 }
 
 export async function copySessionLink(sessionId: string): Promise<void> {

@@ -2,7 +2,6 @@ import { type Command, connected, entry, listed, onSession } from '../app/comman
 import { showDialog, useWindow } from '../state/window-store.ts'
 import {
   archiveSession,
-  chooseImport,
   copySessionLink,
   deleteSession,
   exportSession,
@@ -11,6 +10,7 @@ import {
   newSession,
   pinSession,
 } from './session-actions.ts'
+import { chooseImport } from './session-import.ts'
 
 export const sessionCommands: readonly Command[] = [
   {
@@ -89,7 +89,8 @@ export const sessionCommands: readonly Command[] = [
     id: 'session.import',
     title: 'Import session…',
     category: 'Session',
-    run: () => void chooseImport(),
+    when: connected,
+    run: () => chooseImport(),
   },
   {
     id: 'session.copyLink',

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { type Client, type Link, setLink } from './link.ts'
 import { preferences, usePreferences } from './preferences.ts'
-import { ask, frameOf, openFile, openLink, paneShown, showPane, useWindow } from './window-store.ts'
+import { ask, choose, frameOf, openFile, openLink, paneShown, showPane, useWindow } from './window-store.ts'
 
 const openExternal = vi.fn<(input: { url: string }) => Promise<object>>(() => Promise.resolve({}))
 
@@ -39,7 +39,7 @@ test('Z-196 a link is opened after its host was confirmed, and then without aski
   const opening = openLink('https://example.com/a')
   expect(openExternal).not.toHaveBeenCalled()
   expect(useWindow.getState().asking?.title).toBe('Open example.com?')
-  useWindow.getState().asking?.answer(true)
+  useWindow.getState().asking?.answer('yes')
   await opening
   await openLink('https://example.com/b')
   expect(openExternal.mock.calls.map(([{ url }]) => url)).toEqual(['https://example.com/a', 'https://example.com/b'])
@@ -49,14 +49,20 @@ test('Z-196 what is no web or mail link is never opened, and a no opens nothing'
   for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'not a url', 'data:text/html,x']) await openLink(url)
   expect(useWindow.getState().asking).toBeNull()
   const opening = openLink('https://evil.test/')
-  useWindow.getState().asking?.answer(false)
+  useWindow.getState().asking?.answer('no')
   await opening
   expect(openExternal).not.toHaveBeenCalled()
+})
+
+test('a question with two ways to go on tells which one was taken', async () => {
+  const asked = choose({ title: 'Which?', description: '', confirm: 'This', other: 'That' })
+  useWindow.getState().asking?.answer('other')
+  expect(await asked).toBe('other')
 })
 
 test('a second question answers the first with no', async () => {
   const first = ask({ title: 'First?', description: '', confirm: 'Yes' })
   const second = ask({ title: 'Second?', description: '', confirm: 'Yes' })
-  useWindow.getState().asking?.answer(true)
+  useWindow.getState().asking?.answer('yes')
   expect(await Promise.all([first, second])).toEqual([false, true])
 })

@@ -42,8 +42,11 @@ export interface Asking {
   danger?: boolean
   /** A box to tick, such as "Do not ask again in this terminal"; `ticked` hears of it together with a yes. */
   option?: { label: string; ticked: () => void }
-  answer: (yes: boolean) => void
+  /** Another way to go on, which `choose` tells apart. */
+  other?: string
+  answer: (said: Said) => void
 }
+export type Said = 'yes' | 'other' | 'no'
 
 export interface ShownFile {
   workspace: string
@@ -94,16 +97,21 @@ export function showDialog(dialog: OpenDialog | null): void {
   setState({ dialog })
 }
 
-/** Asks; answers whether the person said yes. A second question answers the first with no. */
-export function ask(question: Omit<Asking, 'answer'>): Promise<boolean> {
-  getState().asking?.answer(false)
+/** Asks; answers whether the person said yes. */
+export async function ask(question: Omit<Asking, 'answer' | 'other'>): Promise<boolean> {
+  return (await choose(question)) === 'yes'
+}
+
+/** Asks where there are two ways to go on. A second question answers the first with no. */
+export function choose(question: Omit<Asking, 'answer'>): Promise<Said> {
+  getState().asking?.answer('no')
   return new Promise((resolve) => {
     setState({
       asking: {
         ...question,
-        answer: (yes) => {
+        answer: (said) => {
           setState({ asking: null })
-          resolve(yes)
+          resolve(said)
         },
       },
     })

@@ -14,6 +14,8 @@ type AlertDialogProps = {
   /** The verb: "Delete session", never "OK". */
   confirm: string
   cancel?: string | undefined
+  /** A second way to go on. */
+  other?: { label: string; onChoose: () => void } | undefined
   danger?: boolean | undefined
   busy?: boolean | undefined
   /** The dialog closes by the caller once the work is done, so a failure can be shown in place. */
@@ -29,6 +31,7 @@ export function AlertDialog({
   description,
   confirm,
   cancel = 'Cancel',
+  other,
   danger = false,
   busy = false,
   onConfirm,
@@ -52,6 +55,11 @@ export function AlertDialog({
             <Radix.Cancel asChild>
               <Button variant="secondary">{cancel}</Button>
             </Radix.Cancel>
+            {other && (
+              <Button variant="secondary" onClick={other.onChoose}>
+                {other.label}
+              </Button>
+            )}
             <Button variant={danger ? 'danger' : 'primary'} busy={busy} onClick={onConfirm}>
               {confirm}
             </Button>
