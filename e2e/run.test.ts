@@ -257,6 +257,18 @@ test('T-160 S-8 --agent does the turn and stays the session’s; a broken one fa
   expect(lab.asked()).toHaveLength(3)
 })
 
+test('S-111 S-112 `@path` in a prompt mentions a file of the workspace; what is none goes as text, and is said', async () => {
+  await using lab = await Lab.open({ script: [{ emit: [{ text: 'Read.' }] }] })
+  const ended = await lab.lathe(['run', '--json', 'Look at @index.js, not at @none/here.ts.'])
+  expect(ended.code).toBe(0)
+  expect(ended.stderr).toContain('@none/here.ts is no file of the workspace')
+  const { text } = messagesOf(lab.asked()[0]!.body).findLast(({ tool }) => !tool)!
+  expect(text).toContain('Look at @index.js, not at @none/here.ts.')
+  expect(text).toMatch(/file: index\.js\nsize: \d+ bytes/)
+  const [item] = (await shown(lab, readRun(ended.stdout).header.sessionId)).slice(1)
+  expect(item.mentions).toMatchObject([{ kind: 'file', ref: 'index.js', label: 'index.js', at: 8 }])
+})
+
 test('S-126 wrong usage is exit 2 and one line', async () => {
   await using lab = await Lab.open()
   for (const args of [

@@ -195,6 +195,29 @@ test('SA-28 S-107 an unknown name is not sent, a path is text, a doubled slash i
   expect(sent).not.toContain('nope')
 })
 
+test('S-103 S-112 a recalled prompt brings its mention back, which is told to the model anew', async ({ open }) => {
+  const { lab, window } = await open({ script: [says('One.'), says('Two.')] })
+  const { keyboard } = window.page
+  const chips = window.page.getByRole('region', { name: 'Composer' }).getByRole('list', { name: 'Mentions' })
+  await window.newSession()
+  await keyboard.type('Look at @index')
+  await expect(window.page.getByRole('listbox', { name: 'Mentions' }).getByRole('option').first()).toBeVisible()
+  await keyboard.press('Enter')
+  await keyboard.press('Enter')
+  await window.settled('completed')
+  await window.message.fill('half')
+  await keyboard.press('ArrowUp')
+  await expect(window.message).toHaveValue(/^Look at @index\.js/)
+  await expect(chips).toContainText('index.js')
+  await keyboard.press('ArrowDown')
+  await expect(window.message).toHaveValue('half')
+  await expect(chips).toHaveCount(0)
+  await keyboard.press('ArrowUp')
+  await keyboard.press('Enter')
+  await expect(window.entry('Turn completed')).toHaveCount(2)
+  expect(JSON.stringify(lab.asked().at(-1)!.body).split('file: index.js')).toHaveLength(3)
+})
+
 test('S-171 a command line says what it is, is left by Esc, and is recalled as it was typed', async ({ open }) => {
   const { lab, window } = await open()
   const { keyboard } = window.page

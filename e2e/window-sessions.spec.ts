@@ -134,11 +134,14 @@ test('S-92 an exported session is imported from its file; once more it asks, and
 
   // Dropped on a session it could be meant either way.
   const drop = async () => {
-    const transfer = await window.page.evaluateHandle((text) => {
-      const made = new DataTransfer()
-      made.items.add(new File([text], 'session.json', { type: 'application/json' }))
-      return made
-    }, await readFile(file, 'utf8'))
+    const transfer = await window.page.evaluateHandle(
+      (text) => {
+        const made = new DataTransfer()
+        made.items.add(new File([text], 'session.json', { type: 'application/json' }))
+        return made
+      },
+      await readFile(file, 'utf8'),
+    )
     for (const event of ['dragenter', 'dragover', 'drop'])
       await window.page.locator('body').dispatchEvent(event, { dataTransfer: transfer })
   }

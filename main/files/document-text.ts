@@ -10,7 +10,13 @@ export type DocumentInput = {
   /** PDF: so many pages at once; the next range is named. */
   pagesMax: number
 }
-export type DocumentText = { lines: DocumentLine[]; /** What is to be said about it besides. */ note: string | null }
+export type DocumentText = {
+  lines: DocumentLine[]
+  /** What is to be said about it besides. */
+  note: string | null
+  /** PDF: the pages these lines are of, from 1, and how many there are. */
+  pages?: { first: number; last: number; count: number }
+}
 
 /** Pages a read, and pages a search goes through (F-405). */
 export const pagesRead = 20
@@ -54,10 +60,11 @@ async function pdfText(bytes: Uint8Array, pages: string | null, pagesMax: number
       if (found.length > 0) lines.push(separator(`--- Page ${number} ---`))
       for (const [at, line] of found.entries()) lines.push({ text: line, locator: `page=${number},line=${at + 1}` })
     }
+    const shown = { first, last: to, count: pdf.numPages }
     const count = pdf.numPages === 1 ? '1 page' : `${pdf.numPages} pages`
-    if (lines.length === 0) return { lines, note: `${count}, no text on these: it is probably scanned.` }
+    if (lines.length === 0) return { lines, note: `${count}, no text on these: it is probably scanned.`, pages: shown }
     const next = to < last ? `; for the next ones use pages ${to + 1}-${Math.min(last, to + pagesMax)}` : ''
-    return { lines, note: `${count}, ${first}-${to} shown${next}` }
+    return { lines, note: `${count}, ${first}-${to} shown${next}`, pages: shown }
   } finally {
     await pdf.loadingTask.destroy()
   }

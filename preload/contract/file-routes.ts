@@ -41,6 +41,15 @@ export const Picture = z.object({
 export type Picture = z.infer<typeof Picture>
 export const PictureBody = z.object({ data: z.base64(), mediaType: z.string() })
 
+/** A PDF or Office document as text, as the agent reads it (F-401). */
+export const DocumentBody = z.object({
+  path: z.string(),
+  text: z.string(),
+  /** PDF: the pages the text is of, from 1, and how many there are. */
+  pages: z.object({ first: z.number().int(), last: z.number().int(), count: z.number().int() }).nullable(),
+})
+export type DocumentBody = z.infer<typeof DocumentBody>
+
 export const fileRoutes = {
   attachments: {
     /** Bytes come in base64 parts of at most 1 MiB; the last one answers the attachment. */
@@ -64,6 +73,10 @@ export const fileRoutes = {
   files: {
     list: route.input(z.object({ workspace: Path, path: z.string().max(4_096) })).output(z.array(TreeNode)),
     read: route.input(z.object({ workspace: Path, path: Path })).output(FileBody),
+    /** A document's text, of a PDF 20 pages from `fromPage` on; null where the file is none. Throws `document.*`. */
+    document: route
+      .input(z.object({ workspace: Path, path: Path, fromPage: z.number().int().min(1).max(999_999).optional() }))
+      .output(DocumentBody.nullable()),
     /** A file that is a picture. Throws `file.too_large`, `file.not_found`. */
     picture: route.input(z.object({ workspace: Path, path: Path })).output(PictureBody),
     /**

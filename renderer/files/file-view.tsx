@@ -1,5 +1,5 @@
 /** One file: text to edit and save, larger text to read from its beginning, pictures; anything else says what it is. */
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { shownPictureBytesMax } from '../../preload/contract/limits.ts'
 import type { FileBody } from '../../preload/contract/file-routes.ts'
 import { client } from '../state/link.ts'
@@ -14,11 +14,10 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { useBlobUrl } from '../ui/use-blob-url.ts'
-import { type CodeLines, CodeLinesView } from './code-lines.tsx'
 import type { Reading } from './documents.ts'
-import { FileFind } from './file-find.tsx'
+import { DocumentView } from './document-view.tsx'
 import { FileHeader } from './file-header.tsx'
-import { languageOf } from './language.ts'
+import { TextView } from './text-view.tsx'
 
 const EditorPane = lazy(() => import('./editor-pane.tsx'))
 
@@ -46,11 +45,14 @@ export function FileView({ file }: { file: ShownFile }) {
 
   if (edited && body && (gone || isEditable(body)))
     return (
-      <Suspense fallback={<TextView file={file} body={body} />}>
+      <Suspense fallback={<TextView file={file} bytes={body.bytes} text={body.text ?? ''} />}>
         <EditorPane key={`${workspace}\n${path}`} file={file} reading={edited} gone={gone} />
       </Suspense>
     )
-  if (body?.text != null && body.text !== '') return <TextView file={file} body={body} />
+  if (body?.text != null && body.text !== '')
+    return <TextView file={file} bytes={body.bytes} text={body.text} foot={footOf(body)} />
+  if (reading && documentTypes.has(reading.body.mediaType ?? ''))
+    return <DocumentView key={`${workspace}\n${path}\n${reading.askedAt}`} file={file} body={reading.body} />
   return (
     <section aria-label={shownText(path)} className="flex min-h-0 grow flex-col">
       <FileHeader path={path} bytes={body?.bytes ?? null} />
@@ -78,6 +80,14 @@ export function FileView({ file }: { file: ShownFile }) {
   )
 }
 
+/** What may be a document by its content; only reading it tells (F-403). */
+const documentTypes = new Set(['application/pdf', 'application/zip'])
+
+function footOf({ readOnly, truncated, bytes }: FileBody): string | undefined {
+  if (readOnly === null) return undefined
+  return truncated ? `Only the beginning is shown: the file has ${bytesText(bytes)}.` : `Read only. ${readOnly}`
+}
+
 function isEditable({ text, readOnly, truncated }: FileBody): boolean {
   return text !== null && readOnly === null && !truncated
 }
@@ -92,58 +102,5 @@ function FilePicture({ workspace, path, version }: { workspace: string; path: st
     <div className={classNames('grid min-h-0 grow place-items-center overflow-auto p-16', transparencySquares)}>
       <img src={url} alt={shownText(path)} className="max-h-full max-w-full object-contain" />
     </div>
-  )
-}
-
-/** Text to read: at once, before the editor is there, and where it would be too much for it. */
-function TextView({ file, body }: { file: ShownFile; body: FileBody }) {
-  const { path, line, opened } = file
-  const code = useRef<CodeLines>(null)
-  const [finding, setFinding] = useState(false)
-  /** The line the find bar is at, for this opening of the file. */
-  const [found, setFound] = useState<{ opened: number; line: number } | null>(null)
-  const marked = found?.opened === opened ? found.line : (line ?? null)
-  const text = body.text ?? ''
-
-  useEffect(() => {
-    if (line === undefined) return
-    // The lines are measured once they are on screen. `opened` asks again for the same line.
-    const frame = requestAnimationFrame(() => opened > 0 && code.current?.showLine(line))
-    return () => cancelAnimationFrame(frame)
-  }, [line, opened])
-
-  return (
-    <section aria-label={shownText(path)} className="flex min-h-0 grow flex-col">
-      <FileHeader path={path} bytes={body.bytes} finding={finding} onFind={() => setFinding(!finding)} />
-      <div className="relative flex min-h-0 grow flex-col">
-        {finding && (
-          <FileFind
-            text={text}
-            onFind={(at) => {
-              setFound(at === null ? null : { opened, line: at })
-              if (at !== null) code.current?.showLine(at)
-            }}
-            onClose={() => {
-              setFinding(false)
-              setFound(null)
-            }}
-          />
-        )}
-        <CodeLinesView
-          ref={code}
-          text={text}
-          language={languageOf(path)}
-          label={`Text of ${shownText(path)}`}
-          marked={marked}
-        />
-      </div>
-      {body.readOnly !== null && (
-        <p className="border-t border-line px-10 py-4 text-11 text-muted">
-          {body.truncated
-            ? `Only the beginning is shown: the file has ${bytesText(body.bytes)}.`
-            : `Read only. ${body.readOnly}`}
-        </p>
-      )}
-    </section>
   )
 }

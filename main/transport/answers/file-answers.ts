@@ -13,6 +13,7 @@ import { saveText } from '../../files/saving.ts'
 import type { SearchProgram } from '../../files/search-program.ts'
 import { listFolder, viewFile } from '../../files/tree.ts'
 import type { FileWorkers } from '../../files/worker-pool.ts'
+import { readDocument } from '../../tools/documents.ts'
 import type { Handlers } from '../handlers.ts'
 
 export type FileServices = {
@@ -36,6 +37,8 @@ const quickOpenHits = 50
 const listingMs = 10_000
 /** Of files too large for the editor, what the viewer shows. */
 const beginningBytes = 2 * 1024 * 1024
+/** Enough to tell what a file is. */
+const headBytes = 4_100
 const noFile = {
   text: '',
   bytes: 0,
@@ -98,6 +101,21 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         return { path, ...file, binary: file.text === null, draft }
       },
       picture: async ({ workspace, path }) => pictureBody((await readWhole(await resolve(workspace, path))).content),
+      document: async ({ workspace, path, fromPage = 1 }, { signal = new AbortController().signal }) => {
+        const found = await resolve(workspace, path)
+        const { mediaType, bytes } = await viewFile(found, headBytes)
+        const document = await readDocument(files.workers, {
+          shown: found.shown,
+          type: mediaType,
+          bytes,
+          load: async () => (await readWhole(found)).content,
+          pages: mediaType === 'application/pdf' && fromPage > 1 ? `${fromPage}-999999` : null,
+          to: 'read',
+          signal,
+        })
+        if (!document) return null
+        return { path, text: document.lines.map(({ text }) => text).join('\n'), pages: document.pages ?? null }
+      },
       write: async ({ workspace, path, text, base }) => {
         const version = await saveText(files, placeOf(workspace), await resolve(workspace, path), { text, base })
         await files.drafts.set(workspace, path, null)
