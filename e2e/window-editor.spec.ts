@@ -173,3 +173,44 @@ test('S-66 X-811 a place that an answer names opens there, and the editor finds 
   const line = (await desk.lab.read('test/parse.test.js')).split('\n')[11]
   expect(line?.slice(4, 8)).toBe('HERE')
 })
+
+test('S-101 two windows that edit one file do not overwrite each other’s unsaved edits: the second one is asked', async ({
+  open,
+}) => {
+  const desk = await deskWith(open, 'notes.txt', 'one\n')
+  const { window } = desk
+  const another = async () => {
+    const made = await desk.another()
+    await made.newSession()
+    return made
+  }
+  const other = await another()
+  const [mine, theirs] = [await openFile(window, 'notes.txt'), await openFile(other, 'notes.txt')]
+  const write = async ({ page }: LatheWindow, { pane, text }: typeof mine, word: string) => {
+    await text.focus()
+    await page.keyboard.press('ControlOrMeta+Home')
+    await page.keyboard.type(word)
+    await expect(pane).toContainText('Unsaved')
+  }
+  const kept = async () => (await openFile(await another(), 'notes.txt')).pane
+  await write(window, mine, 'mine ')
+  const third = await kept()
+  await expect(third).toContainText('mine one')
+
+  await write(other, theirs, 'theirs ')
+  const note = theirs.pane.getByRole('alert')
+  await expect(note).toContainText('Another window has other unsaved edits of this file.')
+  await note.getByRole('button', { name: 'Compare' }).click()
+  await expect(theirs.pane.getByText('mine one')).toBeVisible()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await other.page.emulateMedia({ colorScheme })
+    await other.page.screenshot({ path: test.info().outputPath(`two-windows-${colorScheme}.png`) })
+  }
+  await note.getByRole('button', { name: 'Keep mine' }).click()
+  await expect(note).toHaveCount(0)
+  await expect(await kept()).toContainText('theirs one')
+  // The first window goes on, and is asked in its turn.
+  await write(window, mine, 'more ')
+  await mine.pane.getByRole('alert').getByRole('button', { name: 'Use theirs' }).click()
+  await expect(mine.pane).toContainText('theirs one')
+})

@@ -66,21 +66,42 @@ test('F-203 F-612 a file that cannot be saved as it is says so when it is opened
   expect(await viewFile(await resolve('long'), 10)).toMatchObject({ version: null, truncated: true })
 })
 
-test('edits that were not saved are kept by file until they are let go', async () => {
+function heldDrafts(): Drafts {
   const values = new Map<string, unknown>()
-  const drafts = new Drafts({
+  return new Drafts({
     value: async (name) => values.get(name) ?? null,
     setValue: async (name, value) => void values.set(name, value),
   })
+}
+
+test('edits that were not saved are kept by file until they are let go', async () => {
+  const drafts = heldDrafts()
+  const me = { source: 'w1', over: null }
   await Promise.all([
-    drafts.set('/w', 'a', { text: 'A', base: 'v1' }),
-    drafts.set('/w', 'b', { text: 'B', base: null }),
-    drafts.set('/other', 'a', { text: 'C', base: 'v2' }),
+    drafts.set('/w', 'a', { text: 'A', base: 'v1' }, me),
+    drafts.set('/w', 'b', { text: 'B', base: null }, me),
+    drafts.set('/other', 'a', { text: 'C', base: 'v2' }, me),
   ])
-  await drafts.set('/w', 'a', { text: 'AA', base: 'v1' })
+  await drafts.set('/w', 'a', { text: 'AA', base: 'v1' }, me)
   expect(await drafts.paths('/w')).toEqual(['a', 'b'])
-  expect(await drafts.get('/w', 'a')).toEqual({ text: 'AA', base: 'v1' })
-  await drafts.set('/w', 'a', null)
+  expect(await drafts.get('/w', 'a')).toMatchObject({ text: 'AA', base: 'v1' })
+  await drafts.set('/w', 'a', null, me)
   expect([await drafts.paths('/w'), await drafts.get('/w', 'a')]).toEqual([['b'], null])
-  expect(await drafts.get('/other', 'a')).toEqual({ text: 'C', base: 'v2' })
+  expect(await drafts.get('/other', 'a')).toMatchObject({ text: 'C', base: 'v2' })
+})
+
+test('S-101 edits of another window are not overwritten unless they were seen, and not let go with this one’s', async () => {
+  const drafts = heldDrafts()
+  const [one, other] = ['w1', 'w2']
+  const first = await drafts.set('/w', 'a', { text: 'one', base: 'v1' }, { source: one, over: null })
+  const theirs = drafts.set('/w', 'a', { text: 'other', base: 'v1' }, { source: other, over: null })
+  await expect(theirs).rejects.toMatchObject({ code: 'file.stale' })
+  // What is the other window's own goes on, whatever it last saw.
+  const second = await drafts.set('/w', 'a', { text: 'one more', base: 'v1' }, { source: one, over: null })
+  const stale = drafts.set('/w', 'a', { text: 'other', base: 'v1' }, { source: other, over: first })
+  await expect(stale).rejects.toMatchObject({ code: 'file.stale' })
+  expect(await drafts.set('/w', 'a', null, { source: other, over: null })).toBe(second)
+  expect(await drafts.get('/w', 'a')).toMatchObject({ text: 'one more' })
+  await drafts.set('/w', 'a', { text: 'chosen', base: 'v1' }, { source: other, over: second })
+  expect(await drafts.get('/w', 'a')).toMatchObject({ text: 'chosen' })
 })

@@ -1,3 +1,4 @@
+import { strToU8, zipSync } from 'fflate'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pdf, zip } from '../files/test-documents.ts'
 import { codeOf, failureOf, makeWorkspace, type TestWorkspace } from '../files/test-workspace.ts'

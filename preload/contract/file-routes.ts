@@ -3,9 +3,11 @@ import { z } from 'zod'
 import { BlobHash, Id } from './ids.ts'
 import { Attachment } from './items.ts'
 import { editedBytesMax } from './limits.ts'
-import { act, done, inSession, Path, route } from './route.ts'
+import { act, inSession, Path, route } from './route.ts'
 
 const EditedText = z.string().max(editedBytesMax)
+/** The window that edits, and the revision of the file's draft that it knows; null where it knows of none. */
+const DraftAuthor = z.object({ source: Id, over: Id.nullable() })
 
 export const TreeNode = z.object({
   name: z.string(),
@@ -26,8 +28,11 @@ export const FileBody = z.object({
   version: z.string().nullable(),
   /** Why the editor shows it without changing it; null where it can be edited. */
   readOnly: z.string().nullable(),
-  /** Edits that were not saved yet, and the version they were made on; null there: a file that is not on disk. */
-  draft: z.object({ text: z.string(), base: z.string().nullable() }).nullable(),
+  /**
+   * Edits that were not saved yet, and the version they were made on; null there: a file that is not on disk. `revision`
+   * is new with each change of the draft, whichever window made it.
+   */
+  draft: z.object({ text: z.string(), base: z.string().nullable(), revision: Id }).nullable(),
 })
 export type FileBody = z.infer<typeof FileBody>
 
@@ -84,18 +89,31 @@ export const fileRoutes = {
      * Throws `file.stale` where the file is not `base` any more, null being one that is not there.
      */
     write: route
-      .input(z.object({ ...act, workspace: Path, path: Path, text: EditedText, base: z.string().max(100).nullable() }))
+      .input(
+        z.object({
+          ...act,
+          workspace: Path,
+          path: Path,
+          text: EditedText,
+          base: z.string().max(100).nullable(),
+          author: DraftAuthor,
+        }),
+      )
       .output(z.object({ version: z.string() })),
-    /** Keeps unsaved edits over reloads and restarts; null lets them go. */
+    /**
+     * Keeps unsaved edits over reloads and restarts; null lets them go. Throws `file.stale` where another window's edits,
+     * which this one has not seen, would be overwritten.
+     */
     setDraft: route
       .input(
         z.object({
           workspace: Path,
           path: Path,
           draft: z.object({ text: EditedText, base: z.string().max(100).nullable() }).nullable(),
+          author: DraftAuthor,
         }),
       )
-      .output(done),
+      .output(z.object({ revision: Id.nullable() })),
     /** Paths of the files with unsaved edits. */
     drafts: route.input(z.object({ workspace: Path })).output(z.array(z.string())),
     /** What a path of this machine is called in the workspace, folders ending in `/`; null where it leads elsewhere, links followed (S-114). */

@@ -35,7 +35,7 @@ export function DocumentView({ file, body }: { file: ShownFile; body: FileBody }
         language="text"
         foot={
           <>
-            <span className="grow">The text of the document, as the agent reads it. Its layout is not shown.</span>
+            <span className="grow">Its text, as the agent reads it, without the layout.</span>
             {document.pages && document.pages.count > pagesAtOnce && (
               <Pages pages={document.pages} busy={busy} onFrom={setFromPage} />
             )}

@@ -16,12 +16,16 @@ export type DocumentState = {
   saving: boolean
   /** What is on disk, where that is no longer what the edits were made on. */
   disk: { kind: 'same' } | { kind: 'changed'; version: string; text: string } | { kind: 'gone' }
+  /** Unsaved edits of another window, which this one's would overwrite: these are not kept until the person chooses. */
+  elsewhere: { text: string; revision: string } | null
   error: ErrorBody | null
 }
 
 /** What a reading found, and when it was asked for: what was saved since is newer. */
 export type Reading = { body: FileBody; askedAt: number }
 
+/** This window, to tell its own drafts from another window's. */
+const source = newId()
 const savedQuietMs = 700
 /** Documents without unsaved edits are let go past these, the longest unused first. */
 const keptMax = 20
@@ -42,6 +46,8 @@ export class FileDocument {
   #savedAt = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #hasDraft: boolean
+  /** The revision of the file's draft that was last seen or written here. */
+  #draftRevision: string | null
 
   constructor(workspace: string, path: string, body: FileBody) {
     this.workspace = workspace
@@ -55,10 +61,12 @@ export class FileDocument {
     this.#base = body.version
     this.#saved = this.model.getAlternativeVersionId()
     this.#hasDraft = body.draft !== null
+    this.#draftRevision = body.draft?.revision ?? null
     this.state = createStore<DocumentState>()(() => ({
       unsaved: false,
       saving: false,
       disk: { kind: 'same' },
+      elsewhere: null,
       error: null,
     }))
     if (body.draft) {
@@ -104,6 +112,7 @@ export class FileDocument {
         path,
         text: model.getValue(),
         base,
+        author: this.#author(),
       })
       this.#base = version
       this.#saved = saved
@@ -139,15 +148,33 @@ export class FileDocument {
   async keepDraft(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const { unsaved, saving } = this.state.getState()
-    if (saving || (!unsaved && !this.#hasDraft)) return
+    const { unsaved, saving, elsewhere } = this.state.getState()
+    if (saving || elsewhere || (!unsaved && !this.#hasDraft)) return
     const { workspace, path } = this
     const draft = unsaved ? { text: this.model.getValue(), base: this.#base } : null
     this.#hasDraft = unsaved
-    await client()
-      .files.setDraft({ workspace, path, draft })
+    try {
+      this.#draftRevision = (await client().files.setDraft({ workspace, path, draft, author: this.#author() })).revision
+    } catch (thrown) {
       // Kept here meanwhile; the next edit tries again.
-      .catch(() => {})
+      if (failure(thrown).code === 'file.stale') await this.#lookElsewhere()
+    }
+  }
+
+  /** These edits stand, and take the place of the other window's. */
+  async keepOverTheirs(): Promise<void> {
+    this.#draftRevision = this.state.getState().elsewhere?.revision ?? null
+    this.state.setState({ elsewhere: null })
+    await this.keepDraft()
+  }
+
+  /** The other window's edits go on here; these can still be had back by undoing. */
+  takeTheirEdits(): void {
+    const { elsewhere } = this.state.getState()
+    if (!elsewhere) return
+    this.#draftRevision = elsewhere.revision
+    this.state.setState({ elsewhere: null })
+    this.#replaceText(elsewhere.text)
   }
 
   /** Whether an editor shows it: then it is not let go. */
@@ -168,6 +195,21 @@ export class FileDocument {
   dispose(): void {
     clearTimeout(this.#timer)
     this.model.dispose()
+  }
+
+  #author(): { source: string; over: string | null } {
+    return { source, over: this.#draftRevision }
+  }
+
+  async #lookElsewhere(): Promise<void> {
+    const { workspace, path } = this
+    const body = await client()
+      .files.read({ workspace, path })
+      .catch(() => null)
+    // Let go meanwhile: the next edit is kept again.
+    if (!body?.draft) this.#draftRevision = null
+    else if (lf(body.draft.text) === lf(this.model.getValue())) this.#draftRevision = body.draft.revision
+    else this.state.setState({ elsewhere: { text: body.draft.text, revision: body.draft.revision } })
   }
 
   async #look(): Promise<void> {

@@ -1,6 +1,6 @@
 /** A file in the editor: edited in place, saved through the host, told apart from what others make of it. Loaded lazily. */
 import { Columns2, Save } from 'lucide-react'
-import { type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { useStore } from 'zustand'
 import { useZoom } from '../app/appearance.ts'
 import { provideTarget } from '../app/command-targets.ts'
@@ -23,7 +23,7 @@ type Editor = monaco.editor.IStandaloneCodeEditor
 export default function EditorPane({ file, reading, gone }: { file: ShownFile; reading: Reading; gone: boolean }) {
   const { workspace, path } = file
   const [document] = useState(() => documentOf(workspace, path, reading.body))
-  const { unsaved, saving, disk, error } = useStore(document.state)
+  const { unsaved, saving, disk, elsewhere, error } = useStore(document.state)
   const saveKeys = useCommandKeys('file.save')
   const [comparing, setComparing] = useState(false)
   const editor = useRef<Editor>(null)
@@ -34,7 +34,14 @@ export default function EditorPane({ file, reading, gone }: { file: ShownFile; r
   }, [document, reading, gone])
   useEffect(() => provideTarget('editor', { save: () => void document.save() }), [document])
 
-  const compared = comparing && disk.kind === 'changed' ? disk.text : null
+  const other = disk.kind === 'changed' ? disk.text : (elsewhere?.text ?? null)
+  const compared = comparing ? other : null
+  const compare = (
+    <Button size="small" variant="ghost" aria-pressed={compared !== null} onClick={() => setComparing(!comparing)}>
+      <Columns2 size={12} strokeWidth={1.75} aria-hidden />
+      Compare
+    </Button>
+  )
   return (
     <section aria-label={shownText(path)} className="flex min-h-0 grow flex-col">
       <FileHeader
@@ -57,13 +64,18 @@ export default function EditorPane({ file, reading, gone }: { file: ShownFile; r
           onClick={() => void document.save()}
         />
       </FileHeader>
-      <DiskNote
-        document={document}
-        disk={disk}
-        unsaved={unsaved}
-        comparing={compared !== null}
-        onCompare={() => setComparing(!comparing)}
-      />
+      <DiskNote document={document} disk={disk} unsaved={unsaved} compare={compare} />
+      {elsewhere && disk.kind !== 'changed' && (
+        <FileNote says="Another window has other unsaved edits of this file. Yours are kept once you choose.">
+          {compare}
+          <Button acts size="small" variant="ghost" onClick={() => document.takeTheirEdits()}>
+            Use theirs
+          </Button>
+          <Button acts size="small" variant="secondary" onClick={() => void document.keepOverTheirs()}>
+            Keep mine
+          </Button>
+        </FileNote>
+      )}
       {error && (
         <p role="alert" className="shrink-0 border-b border-line bg-failed-soft px-10 py-6 text-12 text-ink">
           Not saved. {[error.message, error.hint].filter(Boolean).join(' ')}
@@ -83,45 +95,46 @@ function DiskNote({
   document,
   disk,
   unsaved,
-  comparing,
-  onCompare,
+  compare,
 }: {
   document: FileDocument
   disk: DocumentState['disk']
   unsaved: boolean
-  comparing: boolean
-  onCompare: () => void
+  compare: ReactNode
 }) {
   if (disk.kind === 'same') return null
   const isChanged = disk.kind === 'changed'
+  return (
+    <FileNote
+      says={
+        isChanged
+          ? 'The file was changed on disk while you edited it.'
+          : unsaved
+            ? 'The file was deleted while you edited it.'
+            : 'The file was deleted.'
+      }
+    >
+      {isChanged && compare}
+      {isChanged && (
+        <Button acts size="small" variant="ghost" onClick={() => document.takeTheirs()}>
+          Use theirs
+        </Button>
+      )}
+      <Button acts size="small" variant="secondary" onClick={() => void document.keepMine()}>
+        {isChanged ? 'Keep mine' : 'Save it again'}
+      </Button>
+    </FileNote>
+  )
+}
+
+function FileNote({ says, children }: { says: string; children: ReactNode }) {
   return (
     <div
       role="alert"
       className="flex min-h-32 shrink-0 flex-wrap items-center gap-x-8 gap-y-2 border-b border-line bg-needs-soft py-2 pr-4 pl-10 text-12"
     >
-      <span className="grow text-ink">
-        {isChanged
-          ? 'The file was changed on disk while you edited it.'
-          : unsaved
-            ? 'The file was deleted while you edited it.'
-            : 'The file was deleted.'}
-      </span>
-      <span className="flex shrink-0 gap-4">
-        {isChanged && (
-          <Button size="small" variant="ghost" aria-pressed={comparing} onClick={onCompare}>
-            <Columns2 size={12} strokeWidth={1.75} aria-hidden />
-            Compare
-          </Button>
-        )}
-        {isChanged && (
-          <Button acts size="small" variant="ghost" onClick={() => document.takeTheirs()}>
-            Use theirs
-          </Button>
-        )}
-        <Button acts size="small" variant="secondary" onClick={() => void document.keepMine()}>
-          {isChanged ? 'Keep mine' : 'Save it again'}
-        </Button>
-      </span>
+      <span className="grow text-ink">{says}</span>
+      <span className="flex shrink-0 gap-4">{children}</span>
     </div>
   )
 }

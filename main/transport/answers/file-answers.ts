@@ -1,7 +1,7 @@
 /** Answers about files of a workspace: the tree, the viewer, quick open. Only folders the person opened are looked into. */
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { editedBytesMax } from '../../../preload/contract/limits.ts'
-import type { Drafts } from '../../files/drafts.ts'
+import type { Drafts, StoredDraft } from '../../files/drafts.ts'
 import { FileIndex } from '../../files/file-index.ts'
 import { listFiles } from '../../files/file-search.ts'
 import { historyFolders } from '../../files/never-entered.ts'
@@ -31,7 +31,6 @@ export type FileServices = {
   recent: RecentFiles
 }
 
-const ok = { ok: true } as const
 const quickOpenPathsMax = 200_000
 const quickOpenHits = 50
 const listingMs = 10_000
@@ -92,13 +91,13 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         if (found.kind === 'missing') {
           // Edits of a file that is gone meanwhile are not lost with it.
           const draft = await files.drafts.get(workspace, path)
-          if (draft) return { path, ...noFile, draft }
+          if (draft) return { path, ...noFile, draft: shownDraft(draft) }
         }
         const isLarge = found.stats !== null && found.stats.size > editedBytesMax
         const file = await viewFile(found, isLarge ? beginningBytes : editedBytesMax)
         files.recent.note(workspace, found.shown)
         const draft = file.version === null ? null : await files.drafts.get(workspace, path)
-        return { path, ...file, binary: file.text === null, draft }
+        return { path, ...file, binary: file.text === null, draft: draft && shownDraft(draft) }
       },
       picture: async ({ workspace, path }) => pictureBody((await readWhole(await resolve(workspace, path))).content),
       document: async ({ workspace, path, fromPage = 1 }, { signal = new AbortController().signal }) => {
@@ -116,15 +115,14 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         if (!document) return null
         return { path, text: document.lines.map(({ text }) => text).join('\n'), pages: document.pages ?? null }
       },
-      write: async ({ workspace, path, text, base }) => {
+      write: async ({ workspace, path, text, base, author }) => {
         const version = await saveText(files, placeOf(workspace), await resolve(workspace, path), { text, base })
-        await files.drafts.set(workspace, path, null)
+        await files.drafts.set(workspace, path, null, author)
         return { version }
       },
-      setDraft: async ({ workspace, path, draft }) => {
+      setDraft: async ({ workspace, path, draft, author }) => {
         await resolve(workspace, path)
-        await files.drafts.set(workspace, path, draft)
-        return ok
+        return { revision: await files.drafts.set(workspace, path, draft, author) }
       },
       drafts: ({ workspace }) => files.drafts.paths(workspace),
       place: async ({ workspace, path }) => {
@@ -144,4 +142,8 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
       },
     },
   }
+}
+
+function shownDraft({ text, base, revision }: StoredDraft) {
+  return { text, base, revision }
 }
