@@ -181,7 +181,7 @@ test('SA-28 S-107 an unknown name is not sent, a path is text, a doubled slash i
   await expect(window.entry('You: /x')).toBeVisible()
   for (const [line, answer] of [
     ['/history 0', '1'],
-    ['/model nope', 'lab/scripted'],
+    ['/model nope', 'There is no model "nope"'],
   ] as const) {
     await window.message.fill(line)
     await keyboard.press('Enter')

@@ -1,0 +1,59 @@
+// @vitest-environment happy-dom
+import { afterEach, expect, test } from 'vitest'
+import { type Client, type Link, setLink } from '../state/link.ts'
+import { closeSessions, openSession } from '../state/session-store.ts'
+import { view } from '../transcript/fixtures.ts'
+import { composerOf } from './composer-store.ts'
+import { sendMessage } from './message-actions.ts'
+
+afterEach(closeSessions)
+
+/** A session whose commands outside turns are answered when the test says so. */
+function commanded() {
+  const asked: string[] = []
+  let answer: (reply: object) => void = () => {}
+  let refuse: (error: Error) => void = () => {}
+  const session = {
+    draft: async () => ({ text: '', attachments: [] }),
+    setDraft: async () => ({}),
+    sideCommand: ({ name }: { name: string }) => {
+      asked.push(name)
+      return new Promise((resolve, reject) => ([answer, refuse] = [resolve, reject]))
+    },
+  }
+  setLink({ client: { session } as unknown as Client, read() {} } as unknown as Link)
+  openSession('s').store.setState({ phase: 'live', view: view([], []) })
+  const { store, place } = composerOf('s')
+  const enter = () => {
+    const hands = { attach() {}, openPicker() {}, stop: async () => {} }
+    return sendMessage('s', 'refuse', { hands, blocked: false })
+  }
+  return { asked, store, place, enter, answer: (reply: object) => answer(reply), refuse: (e: Error) => refuse(e) }
+}
+
+test('S-107 what is typed while a command is on its way stays, and Enter once more does not repeat the command', async () => {
+  const { asked, store, place, enter, answer } = commanded()
+  place('/model nope')
+  const running = enter()
+  await enter()
+  place('Go on')
+  answer({ text: 'There is no model "nope".', stored: true })
+  await running
+  expect(asked).toEqual(['model'])
+  expect(store.getState()).toMatchObject({ text: 'Go on', remark: null })
+})
+
+test('S-107 a refused command comes back with the reason, unless something else has been begun', async () => {
+  const { store, place, enter, refuse } = commanded()
+  for (const [meanwhile, left] of [
+    ['', '/status'],
+    ['Next', 'Next'],
+  ] as const) {
+    place('/status')
+    const running = enter()
+    place(meanwhile)
+    refuse(Object.assign(new Error('refused'), { data: { code: 'storage.failed', message: 'The disk is full.' } }))
+    await running
+    expect(store.getState()).toMatchObject({ text: left, remark: { text: 'The disk is full.' } })
+  }
+})
