@@ -39,6 +39,7 @@ function writer(): (at: number) => string {
 export function storeEntries(home: string, from: number, count: number): void {
   const { db } = openDatabase(home, false)
   db.pragma('synchronous = OFF')
+  db.pragma('wal_autocheckpoint = 20000')
   const writes = openWrites(db)
   const indexNext = openIndexing(db, { docs: 20_000, chars: 64 * 1024 * 1024 })
   const write = writer()

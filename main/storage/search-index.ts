@@ -3,9 +3,9 @@ import { hitsPerSessionMax } from '../../preload/contract/limits.ts'
 import type { Database } from 'better-sqlite3'
 import type { Item } from '../../preload/contract/items.ts'
 import type { SearchHit } from '../../preload/contract/session-list-routes.ts'
-import { searchTables } from './migrations/0002-search.ts'
 import { isSearchable, searchKinds, searchWeights } from './search-kinds.ts'
 import type { SearchKind } from './search-kinds.ts'
+import { docsBits, openSearchParts } from './search-parts.ts'
 import { isEmpty, parseQuery, spaced, trigramExpression, withoutExpression, wordExpression } from './search-query.ts'
 import type { SearchQuery } from './search-query.ts'
 import { makeSnippet } from './snippet.ts'
@@ -17,11 +17,16 @@ const toolCharsMax = 16 * 1024
 const usualRound = { docs: 64, chars: 256 * 1024 }
 /** The newest matches that are ranked; older ones of a word that is everywhere are not looked at. */
 const candidatesMax = 2_000
+/** So few sessions are looked for where they stand, instead of among all matches. */
+const fewSessions = 50
 const halfLifeDays = 30
 const dayMs = 24 * 60 * 60_000
 
 /** What is searched unless the query names kinds (S-95). */
 const usualColumns: readonly SearchKind[] = ['title', 'user', 'text']
+
+const wordWeights = searchKinds.map((kind) => searchWeights[kind]).join(', ')
+const weightOfKind = `CASE docs.kind ${searchKinds.map((kind) => `WHEN '${kind}' THEN ${searchWeights[kind]}`).join(' ')} END`
 
 type Candidate = {
   n: number
@@ -36,12 +41,11 @@ type Candidate = {
 /** What marks the index's work inside a commit; a damaged index is begun anew and fails no commit. */
 export function openSearchMarks(db: Database) {
   const sql = keepStatements(db)
+  const parts = openSearchParts(db)
 
   function forget(where: string, ...values: string[]): void {
     try {
-      sql(`DELETE FROM search_words WHERE rowid IN (SELECT n FROM search_docs WHERE ${where})`).run(...values)
-      sql(`DELETE FROM search_trigrams WHERE rowid IN (SELECT n FROM search_docs WHERE ${where})`).run(...values)
-      sql(`DELETE FROM search_docs WHERE ${where}`).run(...values)
+      for (const { n } of sql<{ n: number }>(`SELECT n FROM search_docs WHERE ${where}`).all(...values)) parts.remove(n)
     } catch (error) {
       if (!isIndexDamage(error)) throw error
       rebuildIndex(db)
@@ -83,6 +87,7 @@ export function openSearchMarks(db: Database) {
 /** Indexes some of what is pending, in one transaction of its own; false once nothing is. */
 export function openIndexing(db: Database, most = usualRound): () => boolean {
   const sql = keepStatements(db)
+  const parts = openSearchParts(db)
   let rebuilt = false
 
   function indexTitle(sessionId: string): number {
@@ -107,17 +112,14 @@ export function openIndexing(db: Database, most = usualRound): () => boolean {
       sessionId,
       itemId,
     )
-    if (known) {
-      sql('DELETE FROM search_words WHERE rowid = ?').run(known.n)
-      sql('DELETE FROM search_trigrams WHERE rowid = ?').run(known.n)
-      sql('DELETE FROM search_docs WHERE n = ?').run(known.n)
-    }
+    if (known) parts.remove(known.n)
     if (text === '') return 0
     const { lastInsertRowid: n } = sql(
       'INSERT INTO search_docs (session_id, item_id, kind, at) VALUES (?, ?, ?, ?)',
     ).run(sessionId, itemId, kind, at)
-    sql(`INSERT INTO search_words (rowid, ${kind}) VALUES (?, ?)`).run(n, spaced(text))
-    if (usualColumns.includes(kind)) sql(`INSERT INTO search_trigrams (rowid, ${kind}) VALUES (?, ?)`).run(n, text)
+    const { words, trigrams } = parts.forDoc(Number(n), kind === 'title' ? null : at)
+    sql(`INSERT INTO ${words} (rowid, ${kind}) VALUES (?, ?)`).run(n, spaced(text))
+    if (usualColumns.includes(kind)) sql(`INSERT INTO ${trigrams} (rowid, ${kind}) VALUES (?, ?)`).run(n, text)
     return text.length
   }
 
@@ -149,31 +151,77 @@ export function openIndexing(db: Database, most = usualRound): () => boolean {
 
 export function openSearchIndex(db: Database) {
   const sql = keepStatements(db)
+  const parts = openSearchParts(db)
 
-  function candidates(table: 'search_words' | 'search_trigrams', expression: string, query: SearchQuery): Candidate[] {
+  /** The newest matches, part by part: a word that is everywhere fills them from the newest one alone. */
+  function candidates(
+    of: 'words' | 'trigrams',
+    expressionFor: (columns: readonly SearchKind[]) => string | null,
+    query: SearchQuery,
+  ): Candidate[] {
     const { where, values } = conditions(query)
-    const columns = table === 'search_words' ? searchKinds : usualColumns
-    return sql<Candidate>(`
-      SELECT docs.n, docs.session_id, docs.item_id, docs.kind, docs.at, sessions.updated_at,
-        -bm25(${table}, ${columns.map((column) => searchWeights[column]).join(', ')}) AS score
-      FROM ${table} JOIN search_docs AS docs ON docs.n = ${table}.rowid JOIN sessions ON sessions.id = docs.session_id
-      WHERE ${table} MATCH :expression AND ${where.join(' AND ')}
-      ORDER BY ${table}.rowid DESC LIMIT ${candidatesMax}
-    `).all({ expression, ...values })
+    const indexed = of === 'words' ? searchKinds : usualColumns
+    const asked = (query.kinds.length > 0 ? query.kinds : usualColumns).filter((column) => indexed.includes(column))
+    const stretches = stretchesThatFit(query)
+    const found: Candidate[] = []
+    for (const part of parts.list()) {
+      const stretch = stretches?.get(part.part)
+      if (stretches && !stretch) continue
+      const expression = expressionFor(isOutside(part, query) ? asked.filter((column) => column === 'title') : asked)
+      if (expression === null) continue
+      const table = part[of]
+      // Trigrams stand in nearly all there is: counting them would cost more than the search, and tells little.
+      const score = of === 'words' ? `-bm25(${table}, ${wordWeights})` : weightOfKind
+      found.push(
+        ...sql<Candidate>(`
+          SELECT docs.n, docs.session_id, docs.item_id, docs.kind, docs.at, sessions.updated_at, ${score} AS score
+          FROM ${table} JOIN search_docs AS docs ON docs.n = ${table}.rowid JOIN sessions ON sessions.id = docs.session_id
+          WHERE ${table} MATCH :expression AND ${where.join(' AND ')}
+            ${stretch ? `AND ${table}.rowid BETWEEN :first AND :last` : ''}
+          ORDER BY ${table}.rowid DESC LIMIT :left
+        `).all({ expression, ...values, ...stretch, left: candidatesMax - found.length }),
+      )
+      if (found.length >= candidatesMax) break
+    }
+    return found
+  }
+
+  /** Where the documents of the sessions stand that the query's filters leave; null where it has none, or leaves many. */
+  function stretchesThatFit(query: SearchQuery): Map<number, { first: number; last: number }> | null {
+    const { is, has, workspaces, models } = query
+    if ([is, has, workspaces, models].every((filters) => filters.length === 0)) return null
+    const { where, values } = sessionConditions(query)
+    const ids = sql<{ id: string }>(
+      `SELECT sessions.id FROM sessions WHERE ${where.join(' AND ')} LIMIT ${fewSessions + 1}`,
+    ).all(values)
+    if (ids.length > fewSessions) return null
+    const rows = sql<{ part: number; first: number; last: number }>(`
+      SELECT n >> ${docsBits} AS part, min(n) AS first, max(n) AS last FROM search_docs
+      WHERE session_id IN (SELECT value FROM json_each(?)) GROUP BY part
+    `).all(JSON.stringify(ids.map(({ id }) => id)))
+    return new Map(rows.map(({ part, ...stretch }) => [part, stretch]))
   }
 
   /** Sessions that fit a query without words, as hits on their titles. */
   function sessionsThatFit(query: SearchQuery): Candidate[] {
     const { where, values } = conditions(query)
     if (query.without.length > 0) {
-      where.push('docs.n NOT IN (SELECT rowid FROM search_words WHERE search_words MATCH :without)')
-      values['without'] = withoutExpression(query)
+      where.push('docs.n NOT IN (SELECT value FROM json_each(:without))')
+      values['without'] = JSON.stringify(titlesWith(withoutExpression(query)))
     }
     return sql<Candidate>(`
       SELECT docs.n, docs.session_id, docs.item_id, docs.kind, docs.at, sessions.updated_at, 1 AS score
       FROM sessions JOIN search_docs AS docs ON docs.session_id = sessions.id AND docs.item_id = ''
       WHERE ${where.join(' AND ')} ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT ${candidatesMax}
     `).all(values)
+  }
+
+  function titlesWith(expression: string): number[] {
+    return parts.list().flatMap(({ words }) =>
+      sql<{ n: number }>(`SELECT rowid AS n FROM ${words} WHERE ${words} MATCH ?`)
+        .all(`{title} : (${expression})`)
+        .map(({ n }) => n),
+    )
   }
 
   function hit(found: Candidate, query: SearchQuery): SearchHit {
@@ -206,19 +254,18 @@ export function openSearchIndex(db: Database) {
       const query = parseQuery(text)
       const partial = sql('SELECT 1 FROM search_pending LIMIT 1').get() !== undefined
       if (isEmpty(query)) return { hits: [], partial }
-      const columns = query.kinds.length > 0 ? query.kinds : usualColumns
-      const words = wordExpression(query, columns)
-      const found =
-        words === null ? ranked(sessionsThatFit(query), now) : ranked(candidates('search_words', words, query), now)
-      const parts = trigramExpression(
-        query,
-        columns.filter((column) => usualColumns.includes(column)),
+      const found = ranked(
+        query.terms.length === 0
+          ? sessionsThatFit(query)
+          : candidates('words', (columns) => wordExpression(query, columns), query),
+        now,
       )
-      if (parts !== null && found.length < limit) {
+      if (query.terms.length > 0 && found.length < limit) {
         const known = new Set(found.map(({ n }) => n))
+        const more = candidates('trigrams', (columns) => trigramExpression(query, columns), query)
         found.push(
           ...ranked(
-            candidates('search_trigrams', parts, query).filter(({ n }) => !known.has(n)),
+            more.filter(({ n }) => !known.has(n)),
             now,
           ),
         )
@@ -257,7 +304,23 @@ function timeOf({ item_id, at, updated_at }: Candidate): number {
   return item_id === '' ? updated_at : at
 }
 
-function conditions(query: SearchQuery): { where: string[]; values: Record<string, string | number> } {
+type Conditions = { where: string[]; values: Record<string, string | number> }
+
+function conditions(query: SearchQuery): Conditions {
+  const { where, values } = sessionConditions(query)
+  const at = "CASE docs.item_id WHEN '' THEN sessions.updated_at ELSE docs.at END"
+  if (query.before !== null) {
+    where.push(`${at} < :before`)
+    values['before'] = query.before
+  }
+  if (query.after !== null) {
+    where.push(`${at} >= :after`)
+    values['after'] = query.after
+  }
+  return { where, values }
+}
+
+function sessionConditions(query: SearchQuery): Conditions {
   const where = [
     'sessions.deleted_at IS NULL',
     query.is.includes('archived') ? 'sessions.archived_at IS NOT NULL' : 'sessions.archived_at IS NULL',
@@ -270,9 +333,6 @@ function conditions(query: SearchQuery): { where: string[]; values: Record<strin
   }
   contains('sessions.workspace', 'workspace', query.workspaces)
   contains("coalesce(sessions.header ->> '$.model', '')", 'model', query.models)
-  const at = "CASE docs.item_id WHEN '' THEN sessions.updated_at ELSE docs.at END"
-  if (query.before !== null) where.push(`${at} < ${query.before}`)
-  if (query.after !== null) where.push(`${at} >= ${query.after}`)
   if (query.is.includes('pinned')) where.push("sessions.header ->> '$.pinnedAt' IS NOT NULL")
   if (query.is.includes('failed')) where.push("sessions.header ->> '$.lastOutcome' = 'failed'")
   if (query.is.includes('running'))
@@ -284,6 +344,11 @@ function conditions(query: SearchQuery): { where: string[]; values: Record<strin
   if (query.has.includes('error')) where.push(inSession("items.kind = 'error'"))
   if (query.has.includes('changes')) where.push('EXISTS (SELECT 1 FROM changes WHERE changes.session_id = sessions.id)')
   return { where, values }
+}
+
+/** Nothing in it but titles, which are as new as their session, can be of that time. */
+function isOutside({ oldest, newest }: { oldest: number; newest: number }, { before, after }: SearchQuery): boolean {
+  return (before !== null && oldest >= before) || (after !== null && newest < after)
 }
 
 /** Null where the stored text is damaged. */
@@ -324,11 +389,8 @@ function isIndexDamage(error: unknown): boolean {
 
 /** Begins the index anew and marks everything as pending (S-99). */
 export function rebuildIndex(db: Database): void {
+  openSearchParts(db).clear()
   db.exec(`
-    DROP TABLE search_words;
-    DROP TABLE search_trigrams;
-    ${searchTables}
-    DELETE FROM search_docs;
     INSERT OR IGNORE INTO search_pending SELECT id, '' FROM sessions WHERE deleted_at IS NULL AND parent IS NULL;
     INSERT OR IGNORE INTO search_pending SELECT items.session_id, items.id
       FROM items JOIN sessions ON sessions.id = items.session_id

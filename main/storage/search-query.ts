@@ -74,7 +74,7 @@ export function isEmpty(query: SearchQuery): boolean {
  * its quotes doubled, so nothing in it is read as syntax.
  */
 export function wordExpression(query: SearchQuery, columns: readonly string[]): string | null {
-  if (query.terms.length === 0) return null
+  if (query.terms.length === 0 || columns.length === 0) return null
   const all = query.terms.map((term) => `${quote(spaced(term.text))}${term.prefix ? ' *' : ''}`).join(' AND ')
   const none = query.without.map((term) => ` NOT ${quote(spaced(term.text))}`).join('')
   return `{${columns.join(' ')}} : (${parenthesised(all, none)})`

@@ -167,10 +167,10 @@ test('S-99 a changed title or text replaces the old one', async () => {
 test.each([
   [
     'its content',
-    "UPDATE search_words_data SET block = x'00ff00ff' WHERE id > 1; UPDATE search_words_idx SET pgno = 99",
+    "UPDATE search_words_0_data SET block = x'00ff00ff' WHERE id > 1; UPDATE search_words_0_idx SET pgno = 99",
   ],
-  ['its structure', "UPDATE search_words_data SET block = x'ff' WHERE id = 10"],
-  ['its sizes', 'DELETE FROM search_words_docsize'],
+  ['its structure', "UPDATE search_words_0_data SET block = x'ff' WHERE id = 10"],
+  ['its sizes', 'DELETE FROM search_words_0_docsize'],
 ])('S-99 an index damaged in %s rebuilds itself and fails no commit', async (_, damage) => {
   const header = sampleHeader({ title: 'Kept' })
   await storage.commit(sampleWrite(header, { items: [userItem(1, 'marmalade'), userItem(3, 'marmalade jar')] }))
@@ -189,4 +189,42 @@ test.each([
   expect(await found('marmalade')).toContain('Kept/user-2')
   expect(await found('marmalade')).not.toContain('Kept/user-1')
   expect(storage.condition).toEqual({ kind: 'ok' })
+})
+
+test('S-156 S-99 what stands in several parts of the index is found in all of them, by time too, and goes from the one it is in', async () => {
+  const day = (text: string): number => new Date(`${text}T12:00:00`).getTime()
+  const old = sampleHeader({ title: 'Old talk of quinces', updatedAt: day('2026-06-01') })
+  await storage.commit(
+    sampleWrite(old, {
+      items: [
+        userItem(1, 'quinces first', { createdAt: day('2025-03-01') }),
+        userItem(2, 'quinces again', { createdAt: day('2025-03-02') }),
+      ],
+    }),
+  )
+  await indexed()
+  // The next document begins another part.
+  const db = new Sqlite(join(home, 'lathe.db'))
+  db.exec(
+    "INSERT INTO search_docs (n, session_id, item_id, kind, at) VALUES ((1 << 15) - 1, 'none', 'none', 'text', 0)",
+  )
+  db.close()
+  const now = sampleHeader({ title: 'New', updatedAt: day('2026-05-01') })
+  await storage.commit(sampleWrite(now, { items: [textItem(1, 'quinces at last', { createdAt: day('2026-05-01') })] }))
+  expect((await found('quinces')).toSorted()).toEqual([
+    'New/text-1',
+    'Old talk of quinces/title',
+    'Old talk of quinces/user-1',
+    'Old talk of quinces/user-2',
+  ])
+  expect(await found('quinces before:2025-06')).toHaveLength(2)
+  // A title is as new as its session, whatever part it stands in.
+  expect((await found('quinces after:2026-04')).toSorted()).toEqual(['New/text-1', 'Old talk of quinces/title'])
+  expect((await found('uince')).toSorted()).toHaveLength(4)
+  await storage.commit(sampleWrite(old, { items: [userItem(2, 'quinces again', { visible: false })] }))
+  await storage.commit(sampleWrite(now, { items: [textItem(1, 'medlars instead')] }))
+  expect((await found('quinces')).toSorted()).toEqual(['Old talk of quinces/title', 'Old talk of quinces/user-1'])
+  expect(await found('medlars')).toEqual(['New/text-1'])
+  await storage.erase(old.id, 1)
+  expect(await found('quinces')).toEqual([])
 })

@@ -1,17 +1,5 @@
 import type { Migration } from './migration.ts'
 
-/** Also used to begin a damaged index anew. */
-export const searchTables = `
-    CREATE VIRTUAL TABLE search_words USING fts5 (
-      title, user, text, tool, reasoning,
-      content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
-    );
-    CREATE VIRTUAL TABLE search_trigrams USING fts5 (
-      title, user, text,
-      content = '', contentless_delete = 1, tokenize = 'trigram remove_diacritics 1'
-    );
-`
-
 /** The search index; all of it can be rebuilt from sessions and items. */
 export const search: Migration = {
   version: 2,
@@ -33,7 +21,14 @@ export const search: Migration = {
       PRIMARY KEY (session_id, item_id)
     ) STRICT, WITHOUT ROWID;
 
-    ${searchTables}
+    CREATE VIRTUAL TABLE search_words USING fts5 (
+      title, user, text, tool, reasoning,
+      content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
+    );
+    CREATE VIRTUAL TABLE search_trigrams USING fts5 (
+      title, user, text,
+      content = '', contentless_delete = 1, tokenize = 'trigram remove_diacritics 1'
+    );
 
     INSERT INTO search_pending SELECT id, '' FROM sessions WHERE deleted_at IS NULL;
     INSERT INTO search_pending SELECT items.session_id, items.id

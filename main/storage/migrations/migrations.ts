@@ -4,8 +4,9 @@ import { sessions } from './0001-sessions.ts'
 import { search } from './0002-search.ts'
 import { rewinds } from './0003-rewinds.ts'
 import { subagents } from './0004-subagents.ts'
+import { searchParts } from './0005-search-parts.ts'
 
-export const migrations: readonly Migration[] = [sessions, search, rewinds, subagents]
+export const migrations: readonly Migration[] = [sessions, search, rewinds, subagents, searchParts]
 
 export const latestVersion = migrations.at(-1)!.version
 
