@@ -10,6 +10,7 @@ import { Lab } from '../e2e/lab.ts'
 import { storeSession, storeWorkspace } from '../e2e/long-session.ts'
 import { openStorage } from '../main/storage/open-storage.ts'
 import { sampleHeader, sampleWrite } from '../main/storage/write-samples.ts'
+import { newId } from '../preload/contract/ids.ts'
 import { searchHits } from '../preload/contract/limits.ts'
 import { fiveTimes, report, type Figure } from './figures.ts'
 import { storeEntries } from './many-entries.ts'
@@ -63,7 +64,7 @@ async function fork(): Promise<number> {
   const from = performance.now()
   const point = (await storage.forkPoint(long, items.at(-1)!.id, 'after'))!
   const header = sampleHeader({ workspace: lab.workspace, title: 'Fork', itemCount: longItems, updatedAt: 1 })
-  const copy = { from: long, itemId: point.pathOf, pos: point.pos, at: Date.now(), ids: {} }
+  const copy = { from: long, itemId: point.pathOf, pos: point.pos, at: Date.now(), idEnd: newId().slice(24) }
   await storage.commit(sampleWrite(header, { copy }))
   const ms = performance.now() - from
   await storage.erase(header.id, Date.now())

@@ -250,7 +250,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     workers,
     program,
     ownsOutput: (sessionId, hash) => holdsBody(storage, sessionId, hash),
-    inContext: (sessionId, callId) => isSent(storage, sessionId, callId),
+    inContext: async (sessionId, callId) =>
+      isSent({ id: sessionId, state: (await sessions.actor(sessionId)).peek() }, storage, callId),
     shell: {
       paths,
       environment,
@@ -478,6 +479,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     ? startUpkeep({ storage, rewinds, now, log: (message, fields) => log.warn(message, fields) })
     : () => {}
 
+  const ending = new AbortController()
   let disposing: Promise<void> | null = null
   return {
     handlers: {
@@ -503,8 +505,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     start: async () => {
       await settleAfterCrash({ imports, intents, ledger, sessions, log: logAt })
       if (lasting && storage.condition.kind !== 'newer')
-        void rebuildList({ storage, log: (message, fields) => log.warn(message, fields) }).catch((error: unknown) =>
-          log.warn('The list of sessions could not be made anew', { error: String(error) }),
+        void rebuildList({ storage, log: (message, fields) => log.warn(message, fields), beside: ending.signal }).catch(
+          (error: unknown) =>
+            ending.signal.aborted || log.warn('The list of sessions could not be made anew', { error: String(error) }),
         )
       void watched.tidy().catch((error: unknown) => log.warn('Old checkpoints stay', { error: String(error) }))
       // A first start without any model has something to try at once; it is labelled as scripted wherever it shows.
@@ -516,6 +519,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     }),
     dispose: () =>
       (disposing ??= (async () => {
+        ending.abort()
         stopUpkeep()
         stopDiskWatch()
         watchedStorage.stop()

@@ -43,7 +43,17 @@ export type Report =
       args: unknown
       argsRef?: string
     }
-  | { type: 'toolReady'; ticket: string; itemId: string; tool: string; title: string; plan: CallPlan; argsHash: string }
+  | {
+      type: 'toolReady'
+      ticket: string
+      itemId: string
+      tool: string
+      title: string
+      plan: CallPlan
+      argsHash: string
+      /** It reads and can be done again: nothing outside changes by it. */
+      looksOnly?: boolean
+    }
   | { type: 'toolOutput'; itemId: string; add: string }
   | { type: 'toolProgress'; itemId: string; progress: ToolProgress }
   | { type: 'toolEnded'; itemId: string; end: ToolEnd; changes: ChangedFile[] }

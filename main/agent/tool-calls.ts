@@ -165,6 +165,7 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
     title: one.title,
     plan: redacted,
     argsHash,
+    looksOnly: one.tool.reproducible === true && plan.effects.every(({ kind }) => kind === 'read'),
   })
   const release = await one.ticket
   if (!('run' in release) || !release.run) {

@@ -240,6 +240,8 @@ export class SessionActor {
       this.renewHandle()
       // What is decided again if it cannot be saved need not wait for the disk to abort (T-95); all else might be undone.
       if (isKept(input)) for (const effect of decision.effects) this.abort(effect)
+      // Nothing may start while the disk fails (T-58).
+      if (this.failingSince === null) for (const effect of decision.effects) this.releaseAtOnce(effect)
       return { letter, decision, reply }
     } catch (error) {
       if (!(error instanceof LatheError)) this.fault(input, error)
@@ -283,10 +285,17 @@ export class SessionActor {
     else if (effect.do === 'abortRequest') this.handles.get(effect.turnId)?.abortRequest()
   }
 
+  private release({ ticket, answer }: Extract<Effect, { do: 'release' }>): void {
+    for (const handle of this.handles.values()) handle.release(ticket, answer)
+  }
+
+  private releaseAtOnce(effect: Effect): void {
+    if (effect.do === 'release' && effect.atOnce) this.release(effect)
+  }
+
   private perform(effect: Effect): void {
     this.abort(effect)
-    if (effect.do === 'release')
-      for (const handle of this.handles.values()) handle.release(effect.ticket, effect.answer)
+    if (effect.do === 'release') this.release(effect)
     else if (effect.do === 'drain') {
       const handle = this.handles.get(effect.turnId)
       handle?.clear('drain')

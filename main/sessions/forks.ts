@@ -3,6 +3,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { titleCharsMax } from '../../preload/contract/limits.ts'
 import type { Entry, SessionHeader } from '../../preload/contract/session.ts'
+import { copiedId } from '../storage/copied.ts'
 import type { Storage } from '../storage/storage.ts'
 import { Decision } from '../turns/decision.ts'
 import { checkRights, type Rights } from '../turns/requests.ts'
@@ -59,7 +60,8 @@ export class Forks {
       approvalMode,
       now: environment.now,
     })
-    const lastTurnId = point.lastTurn && newId()
+    const idEnd = newId().slice(24)
+    const lastTurnId = point.lastTurn && copiedId(point.lastTurn.id, idEnd)
     const named = title?.replaceAll(/\s+/g, ' ').trim().slice(0, titleCharsMax)
     const header: SessionHeader = {
       ...made.view.header,
@@ -94,7 +96,7 @@ export class Forks {
         itemId: point.pathOf,
         pos: point.pos,
         at: environment.now,
-        ids: point.lastTurn && lastTurnId ? { [point.lastTurn.id]: lastTurnId } : {},
+        idEnd,
       },
     })
     this.ports.entryChanged(entryOf(decision.state.view))

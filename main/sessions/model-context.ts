@@ -16,6 +16,7 @@ import { typeOfContent } from '../files/content-type.ts'
 import { isImageType, sizeNote, type Images } from '../files/images.ts'
 import type { ModelInfo, ModelMessage, Models, ToolSpec } from '../models/model.ts'
 import type { Storage } from '../storage/storage.ts'
+import type { SessionState } from '../turns/state.ts'
 import { schemaOf } from '../tools/arguments.ts'
 import { nothingToReport } from '../tools/nothing-to-report.ts'
 import { createRegistry, type Registry } from '../tools/registry.ts'
@@ -204,10 +205,16 @@ export async function holdsBody(
   )
 }
 
-/** The model is sent the result of this call whole with each request. */
-export async function isSent(storage: Pick<Storage, 'sentItems'>, sessionId: string, callId: string): Promise<boolean> {
-  const { items, turns } = await storage.sentItems(sessionId)
+/** The model is sent the result of this call whole with each request: of the running turn memory tells, of others what is stored. */
+export async function isSent(
+  { id, state }: { id: string; state: SessionState },
+  storage: Pick<Storage, 'sentItems'>,
+  callId: string,
+): Promise<boolean> {
+  const own = state.turn && state.view.items.findLast((item) => item.id === callId && item.turnId === state.turn?.id)
+  if (own) return own.kind === 'tool' && own.contextual && !own.pruned
+  const { items, turns } = await storage.sentItems(id)
   const retried = new Set(turns.map(({ retryOf }) => retryOf))
-  const item = items.find(({ id }) => id === callId)
+  const item = items.find((one) => one.id === callId)
   return item?.kind === 'tool' && !item.pruned && (item.turnId === null || !retried.has(item.turnId))
 }

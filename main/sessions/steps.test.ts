@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Step } from '../../e2e/model-server/server.ts'
-import { calls, says, testScene } from './test-scene.ts'
+import type { SessionWrite } from '../storage/storage.ts'
+import { calls, heldDisk, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
 
 const scene = testScene()
@@ -141,4 +142,37 @@ describe('endings', () => {
     expect(JSON.stringify(bodyOf(3).messages)).not.toContain('a done')
     expect(window.view.turns[2]).toMatchObject({ retryOf: turnId })
   })
+})
+
+test('T-38 a call begins once its start is durable; one that only looks begins at once, and not while the disk fails', async () => {
+  const disk = heldDisk()
+  const bench = await scene.workbench([], { storage: disk.over })
+  const starting = (tool: string) => (write: SessionWrite) =>
+    write.items.some((item) => item.kind === 'tool' && item.name === tool && item.state === 'running')
+  const call = (name: string, as: string) => ({ emit: [{ call: { name, args: { name: as } } }] })
+  scene.server.enqueue(call('look', 'seen'), call('hold', 'held'), says('Done.'))
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  disk.hold(starting('look'))
+  const turnId = await bench.start(actor, 'look, then work')
+  const looked = await bench.tools.running('seen')
+  expect(window.itemsOf('tool')).toEqual([])
+  disk.release()
+  disk.hold(starting('hold'))
+  looked.finish()
+  await disk.written()
+  expect(bench.tools.held.map(({ name }) => name)).toEqual(['seen'])
+  disk.release()
+  ;(await bench.tools.running('held')).finish()
+  expect(await window.settled(turnId)).toMatchObject({ outcome: 'completed' })
+  expect(window.itemsOf('tool').map((item) => item.state)).toEqual(['ok', 'ok'])
+
+  scene.server.enqueue(call('look', 'late'), says('Done.'))
+  disk.hold(starting('look'))
+  const failing = await bench.start(actor, 'again')
+  await bench.tools.running('late')
+  disk.release(true)
+  ;(await bench.tools.running('late')).finish()
+  expect(await window.settled(failing)).toMatchObject({ outcome: 'completed' })
+  expect(bench.tools.held.filter(({ name }) => name === 'late')).toHaveLength(1)
 })

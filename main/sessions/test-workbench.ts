@@ -22,7 +22,7 @@ import { askPerson } from '../tools/ask-person.ts'
 import { createRegistry } from '../tools/registry.ts'
 import { nothingToReport } from '../tools/nothing-to-report.ts'
 import { createSubagentTool } from '../tools/subagent.ts'
-import type { Tool, ToolContext, ToolResult } from '../tools/tool.ts'
+import type { CallPlan, Tool, ToolContext, ToolResult } from '../tools/tool.ts'
 import { updatePlan } from '../tools/update-plan.ts'
 import type { SessionActor } from './actor.ts'
 import { Compactions } from './compactions.ts'
@@ -208,7 +208,7 @@ export async function openTestWorkbench(options: TestWorkbenchOptions): Promise<
 type Held = { name: string; context: ToolContext; finish(result?: Partial<ToolResult>): void; fail(error: Error): void }
 
 /**
- * Tools `hold`, `hold_deaf` and `shell`: a call waits until the test ends it, the deaf one also after an abort; `asks` needs
+ * Tools `hold`, `hold_deaf`, `shell` and `look`, which only reads: a call waits until the test ends it, the deaf one also after an abort; `asks` needs
  * consent, `unplanned` is never looked at to its end.
  */
 class HeldTools {
@@ -251,7 +251,13 @@ class HeldTools {
           for (const wake of this.wake.splice(0)) wake()
         }),
     })
-    this.tools = [tool('hold', false), tool('hold_deaf', true), tool('shell', false)]
+    const looks: CallPlan['effects'] = [{ kind: 'read', path: '/app/a.txt', inside: true, secret: false }]
+    const look: Tool<z.infer<typeof Input>> = {
+      ...tool('look', false),
+      reproducible: true,
+      plan: async ({ name }) => ({ effects: looks, preview: { title: name, detail: name, detailKind: 'path' } }),
+    }
+    this.tools = [tool('hold', false), tool('hold_deaf', true), tool('shell', false), look]
   }
 
   /** The call of this name, once it runs. */

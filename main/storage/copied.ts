@@ -1,7 +1,6 @@
 /** Copying a session up to one of its entries into a new one (S-73 to S-77), inside the transaction that makes it. */
 import { sliceItems } from '../../preload/contract/limits.ts'
 import type { Database } from 'better-sqlite3'
-import { newId } from '../../preload/contract/ids.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
 import { clipBody } from './clip.ts'
@@ -102,44 +101,47 @@ export function openCopyReads(db: Database) {
   }
 }
 
+/**
+ * The id of a copy: that of what was copied with another end, so that it still tells when that was made, is the same
+ * wherever it is named, and SQLite can make it by itself.
+ */
+export function copiedId(id: string, end: string): string {
+  return id.length === 36 ? id.slice(0, 24) + end : `${id.slice(0, 50)}-${end}`
+}
+
+const copied = (id: string) =>
+  `CASE length(${id}) WHEN 36 THEN substr(${id}, 1, 24) || :end ELSE substr(${id}, 1, 50) || '-' || :end END`
+const replaced = (field: string) => `'$.${field}', ${copied(`body ->> '$.${field}'`)}`
+
 /** What every entry names. */
-const places = `'$.id', copied_id(id), '$.turnId', copied_id(turn_id), '$.stepId', copied_id(body ->> '$.stepId')`
+const places = `'$.id', ${copied('id')}, '$.turnId', ${copied('turn_id')}, ${replaced('stepId')}, '$.copiedFrom', id`
 
 /**
  * An entry's body with new ids all through, as `copiedItem` makes it but without leaving SQLite, which is in the middle
- * of it anyway (S-157). What an entry has no field for is not replaced.
+ * of it anyway (S-157). Few calls have made a change, asked or been asked for.
  */
 const copiedBody = `
-  json_set(CASE
-    WHEN kind = 'tool' THEN json_replace(body, ${places},
-      '$.approvalId', copied_id(body ->> '$.approvalId'), '$.questionId', copied_id(body ->> '$.questionId'),
-      '$.changeIds', json((SELECT json_group_array(copied_id(value)) FROM json_each(body, '$.changeIds'))))
-    WHEN kind = 'subagent' THEN json_set(body, ${places}, '$.toolItemId', copied_id(body ->> '$.toolItemId'), '$.sessionId', null)
-    WHEN kind IN ('approval', 'question') THEN json_replace(body, ${places}, '$.toolItemId', copied_id(body ->> '$.toolItemId'))
-    WHEN kind = 'compaction' THEN json_replace(body, ${places}, '$.coversThrough', copied_id(body ->> '$.coversThrough'))
-    ELSE json_replace(body, ${places})
-  END, '$.copiedFrom', id)`
+  CASE
+    WHEN kind = 'tool' AND (body ->> '$.changeIds' <> '[]' OR body ->> '$.approvalId' IS NOT NULL OR body ->> '$.questionId' IS NOT NULL)
+      THEN json_replace(json_set(body, ${places}), ${replaced('approvalId')}, ${replaced('questionId')},
+        '$.changeIds', json((SELECT json_group_array(${copied('value')}) FROM json_each(body, '$.changeIds'))))
+    WHEN kind = 'subagent' THEN json_set(body, ${places}, ${replaced('toolItemId')}, '$.sessionId', null)
+    WHEN kind IN ('approval', 'question') THEN json_set(body, ${places}, ${replaced('toolItemId')})
+    WHEN kind = 'compaction' THEN json_set(body, ${places}, ${replaced('coversThrough')})
+    ELSE json_set(body, ${places})
+  END`
 
 export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearchMarks>) {
   const sql = keepStatements(db)
-  let ids = new Map<string, string>()
-  db.function('copied_id', (id: unknown) => (typeof id === 'string' ? copied(id) : null))
-
-  function copied(id: string): string {
-    const known = ids.get(id) ?? newId()
-    ids.set(id, known)
-    return known
-  }
 
   return (to: string, copy: SessionCopy): void => {
-    ids = new Map(Object.entries(copy.ids))
     const path = { sessionId: copy.from, itemId: copy.itemId, pos: copy.pos }
     for (let after = -1, copies = rowsPerPage; copies === rowsPerPage;) {
       copies = sql(`
         ${withPath} INSERT INTO items (session_id, id, pos, turn_id, kind, visible, contextual, recalled, created_at, ended_at, body)
-        SELECT :to, copied_id(id), pos, copied_id(turn_id), kind, body ->> '$.visible', body ->> '$.contextual', recalled, created_at, ended_at, ${copiedBody}
+        SELECT :to, ${copied('id')}, pos, ${copied('turn_id')}, kind, body ->> '$.visible', body ->> '$.contextual', recalled, created_at, ended_at, ${copiedBody}
         FROM path WHERE pos > :after ORDER BY pos LIMIT ${rowsPerPage}
-      `).run({ ...path, to, after }).changes
+      `).run({ ...path, to, after, end: copy.idEnd }).changes
       after = sql<{ pos: number }>('SELECT max(pos) AS pos FROM items WHERE session_id = ?').get(to)!.pos
     }
     endLive(to, copy.at)
@@ -147,7 +149,6 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
       `${withPath} SELECT id, body FROM turns WHERE session_id = :sessionId AND id IN (SELECT turn_id FROM path) ORDER BY n`,
     ).all(path)
     for (const turn of turns) copyTurn(to, copy, turn)
-    ids = new Map()
     marks.addSession(to)
   }
 
@@ -165,8 +166,9 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
     `).run({ to, at })
   }
 
-  function copyTurn(to: string, { from, at }: SessionCopy, row: { id: string; body: string }): void {
-    const turn = copiedTurn(JSON.parse(row.body) as Turn, copied, at)
+  function copyTurn(to: string, { from, at, idEnd }: SessionCopy, row: { id: string; body: string }): void {
+    const renewed = (id: string) => copiedId(id, idEnd)
+    const turn = copiedTurn(JSON.parse(row.body) as Turn, renewed, at)
     putTurn(sql, to, turn)
     const files = sql<{ body: string }>('SELECT body FROM changes WHERE session_id = ? AND turn_id = ? ORDER BY n').all(
       from,
@@ -174,7 +176,7 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
     )
     for (const { body } of files) {
       const file = JSON.parse(body) as ChangedFile
-      const one = { ...file, id: copied(file.id), turnId: turn.id }
+      const one = { ...file, id: renewed(file.id), turnId: turn.id }
       sql('INSERT INTO changes (session_id, turn_id, id, body) VALUES (?, ?, ?, ?)').run(
         to,
         turn.id,

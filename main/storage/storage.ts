@@ -79,13 +79,13 @@ export type PendingNotice = {
   wakesAt?: number
 }
 
-/** What led to the entry `itemId` of another session, up to place `pos`, with new ids; those in `ids` are given. */
+/** What led to the entry `itemId` of another session, up to place `pos`, with new ids: see `copiedId`. */
 export type SessionCopy = {
   from: string
   itemId: string
   pos: number
   at: number
-  ids: Readonly<Record<string, string>>
+  idEnd: string
 }
 
 /** A file that was found sound: its items and turns get new ids, those in `ids` are given. `name` keeps whose it became. */

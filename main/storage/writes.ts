@@ -207,11 +207,10 @@ export function openWrites(db: Database) {
     },
 
     setEntry(sessionId: string, entry: string, lastSeq: number): void {
-      sql('UPDATE sessions SET entry = ? WHERE id = ? AND last_seq = ? AND erased_at IS NULL').run(
-        entry,
-        sessionId,
-        lastSeq,
-      )
+      // One that is as it was writes nothing, so that nothing waits for the disk.
+      sql(
+        'UPDATE sessions SET entry = :entry WHERE id = :sessionId AND last_seq = :lastSeq AND erased_at IS NULL AND entry <> :entry',
+      ).run({ entry, sessionId, lastSeq })
     },
 
     removeRule(id: string): void {

@@ -41,7 +41,7 @@ export function toolReady(decision: Decision, report: Extract<Report, { type: 't
     })
   }
   const verdict = judgeNow(decision, call)
-  if (verdict.verdict === 'allow') return start(decision, item)
+  if (verdict.verdict === 'allow') return start(decision, item, 0, report.looksOnly)
   if (verdict.verdict === 'deny')
     return refuse(decision, item, { code: verdict.code, message: verdict.message, reason: verdict.reason })
   ask(decision, item, call, verdict)
@@ -240,10 +240,13 @@ function close(
   decision.effect({ do: 'withdrawNotification', itemId: approvalId })
 }
 
-/** The tool's start is durable before its effect begins: the worker is released once this decision is (T-38). */
-function start(decision: Decision, item: ItemOf<'tool'>, waitedMs = 0): void {
+/**
+ * The tool's start is durable before its effect begins: the worker is released once this decision is (T-38). A call that
+ * only looks has no effect, and looks while its start is being stored.
+ */
+function start(decision: Decision, item: ItemOf<'tool'>, waitedMs = 0, looksOnly = false): void {
   toolStarts(decision, item, waitedMs)
-  decision.effect({ do: 'release', ticket: item.id, answer: { run: true } })
+  decision.effect({ do: 'release', ticket: item.id, answer: { run: true }, ...(looksOnly ? { atOnce: true } : {}) })
 }
 
 function refuse(decision: Decision, item: ItemOf<'tool'>, given: ErrorBody, waitedMs = 0): void {

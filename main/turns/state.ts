@@ -116,8 +116,8 @@ export type Effect =
   | { do: 'abort'; turnId: string; reason: StopReason | 'failed' }
   | { do: 'abortRequest'; turnId: string }
   | { do: 'start'; turnId: string }
-  /** Answers what the worker waits for under `ticket`. */
-  | { do: 'release'; ticket: string; answer: Release }
+  /** Answers what the worker waits for under `ticket`; `atOnce` where nothing comes of it that had to be durable before. */
+  | { do: 'release'; ticket: string; answer: Release; atOnce?: boolean }
   | { do: 'drain'; turnId: string; ms: number }
   /** The question closes by itself after `ms` (T-149). */
   | { do: 'expire'; questionId: string; ms: number }
