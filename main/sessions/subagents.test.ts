@@ -71,7 +71,7 @@ test('C-95 a subagent is in no list, search or recent prompt, takes no message, 
   const { storage, sessions } = bench
   expect((await storage.entries({ limit: 10 })).entries.map((entry) => entry.id)).toEqual([id])
   expect(await storage.idsByPrefix(child)).toEqual([])
-  await expect.poll(() => storage.searchState()).toMatchObject({ pending: 0 })
+  await expect.poll(() => storage.searchState(), { timeout: 15_000 }).toMatchObject({ pending: 0 })
   const { hits } = await storage.search('quokka', 10)
   expect(hits.filter(({ sessionId }) => sessionId === child)).toEqual([])
   expect(await storage.prompts(id, bench.workspace)).toEqual([{ text: 'do it' }])

@@ -45,6 +45,7 @@ export function ExecBadges({ session }: { session: ExecSession }) {
     <>
       {session.owner === 'person' && <Badge>Yours</Badge>}
       {session.label === 'background' && <Badge>Background</Badge>}
+      {session.subagent && <Badge>{shownText(session.subagent.label)}</Badge>}
       {session.questionId !== undefined && <Badge tone="needs">Waiting for you</Badge>}
       {session.held && <Badge tone="accent">You have the keyboard</Badge>}
     </>

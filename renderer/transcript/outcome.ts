@@ -45,7 +45,7 @@ const sources: Partial<Record<Turn['source'], string>> = {
   trigger: 'From a trigger',
   process: 'From a finished process',
   subagent: 'From a subagent',
-  session: 'From another session',
+  session: 'From another agent',
   goal: 'From the goal',
 }
 

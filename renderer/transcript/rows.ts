@@ -117,8 +117,8 @@ export function buildRows(
     flushActivities()
     const turn = turnId === null ? undefined : turns.get(turnId)
     if (!turn?.outcome) return
-    const changes = view.changes.filter((file) => file.turnId === turn.id)
-    // A subagent's turn is its parent's to begin again.
+    const changes = view.header.parent ? [] : view.changes.filter((file) => file.turnId === turn.id)
+    // A subagent's turn is its parent's to begin again, and what it changed is taken back there.
     const newest = turn.id === newestTurn && !view.header.parent
     const unfinished = isUnfinished(turn) && begun.has(turn.id)
     rows.push({ kind: 'turnEnd', id: `end:${turn.id}`, turnId: turn.id, turn, changes, newest, unfinished })
