@@ -71,7 +71,8 @@ function toggle(pane: 'list' | 'inspector' | 'terminal'): void {
 }
 
 async function showTerminal(): Promise<void> {
-  if (!paneShown('terminal') && useWorkbench.getState().terminals.length === 0) return openTerminal()
+  const none = useWorkbench.getState().terminals.length === 0
+  if (!paneShown('terminal') && none && !isWatching()) return openTerminal()
   toggle('terminal')
 }
 
