@@ -231,6 +231,7 @@ test(
     lab.server.script((request) => answerOf(request, failing))
     const person = new Person(lab, randoms(seed))
     const client = await person.up()
+    await client.trust(lab.workspace)
     const { sessionId } = await client.handlers.sessions.create(
       { requestId: newId(), workspace: lab.workspace, approvalMode: 'ask' },
       client.who,

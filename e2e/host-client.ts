@@ -24,6 +24,11 @@ export class HostClient {
     return new HostClient(remoteHandlers(wire), () => wire.close(1000, 'done'))
   }
 
+  /** As naming it on a command line does. */
+  async trust(path: string): Promise<void> {
+    await this.handlers.workspaces.open({ requestId: newId(), path, trust: true }, this.who)
+  }
+
   open(sessionId: string): Promise<SessionView> {
     return this.handlers.session.open({ sessionId }, this.who)
   }

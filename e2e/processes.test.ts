@@ -31,7 +31,9 @@ class Scene {
     const lab = await Lab.open({ script })
     const host = lab.start(['serve', '--json'], { limitMs: 600_000 })
     await host.line((line) => line.includes('"url"'))
-    return new Scene(lab, host, await HostClient.of(lab.home))
+    const client = await HostClient.of(lab.home)
+    await client.trust(lab.workspace)
+    return new Scene(lab, host, client)
   }
 
   async session(): Promise<string> {

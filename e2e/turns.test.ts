@@ -90,7 +90,7 @@ test('T-97 a Stop ends the command a call waits on with all it started; what out
   const host = await serve(lab)
   using client = await HostClient.of(lab.home)
   const { handlers, who } = client
-  await handlers.workspaces.open({ requestId: newId(), path: lab.workspace }, who)
+  await client.trust(lab.workspace)
   const { sessionId } = await handlers.sessions.create(
     { requestId: newId(), workspace: lab.workspace, approvalMode: 'all' },
     who,
@@ -126,7 +126,7 @@ test('T-197 a turn goes on when the window that sent it, and every other, has go
   const host = await serve(lab)
   const gone = await HostClient.of(lab.home)
   const { handlers, who } = gone
-  await handlers.workspaces.open({ requestId: newId(), path: lab.workspace }, who)
+  await gone.trust(lab.workspace)
   const made = { requestId: newId(), workspace: lab.workspace, approvalMode: 'all' } as const
   const { sessionId } = await handlers.sessions.create(made, who)
   await handlers.session.submit({ requestId: newId(), sessionId, text: 'wait', attachments: [] }, who)
@@ -201,7 +201,7 @@ test('TA-26 T-151 what a person answers to a secret question is in no file, no e
   const host = await serve(lab)
   using client = await HostClient.of(lab.home)
   const { handlers, who } = client
-  await handlers.workspaces.open({ requestId: newId(), path: lab.workspace }, who)
+  await client.trust(lab.workspace)
   const { sessionId } = await handlers.sessions.create({ requestId: newId(), workspace: lab.workspace }, who)
   await handlers.session.submit({ requestId: newId(), sessionId, text: 'ask me', attachments: [] }, who)
   const { questions } = await shows(client, sessionId, (view) => view.questions.head)

@@ -77,7 +77,7 @@ export async function serve({ home, port, workspace, ready, watchReady, note, si
     })
     if (folder !== null)
       await host.handlers.workspaces.open(
-        { requestId: newId(), path: folder },
+        { requestId: newId(), path: folder, trust: true },
         { clientId: newId(), kind: 'web', attendance: 'attended' },
       )
     await host.announce(web.address('full').split('#')[0])

@@ -50,8 +50,10 @@ export class Whole {
   }
 
   /** A new, empty folder. */
-  workspace(): Promise<string> {
-    return mkdtemp(join(this.root, 'app-'))
+  async workspace(): Promise<string> {
+    const path = await mkdtemp(join(this.root, 'app-'))
+    await this.bench.handlers.workspaces.open({ requestId: newId(), path, trust: true }, who)
+    return path
   }
 
   /** Begins a turn that the model answers by `script`; resolves with its id. */

@@ -235,8 +235,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     }),
   )
   const network = new NetworkPolicy(() => networkSettings(config.content))
-  const isTrusted = async (workspace: string) =>
-    !(await storage.workspaces()).some((one) => one.path === workspace && !one.trusted)
+  const isTrusted = (workspace: string) => workspaces.isTrusted(workspace)
   const images = new Images(storage.blobs)
   const tools = createTools({
     subagent: (request, context) => sessions.subagents.ask(request, context),
@@ -261,7 +260,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       exec,
       ledger: (sessionId, command) => ledger.of(sessionId, redactions.get().text(ExecSessions.preview(command))),
       preferredShell: () => settings.get()['exec.shell'],
-      isTrusted,
+      isTrusted: async (workspace) => isTrusted(workspace),
       redaction: () => redactions.get(),
       network,
     },
@@ -271,10 +270,15 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     log[isLost ? 'error' : 'info'](isLost ? 'Nothing can be stored' : 'Storage is back')
     host.storageLost(isLost)
   })
-  const agents = new AgentFiles({ home, isTrusted, toolNames: () => tools.names })
+  const agents = new AgentFiles({
+    home,
+    isTrusted: async (workspace) => isTrusted(workspace),
+    toolNames: () => tools.names,
+  })
   const slots = new Slots(() => settings.get()['turns.maxConcurrent'])
   const modelContext: ModelContextPorts = {
     storage,
+    isTrusted,
     tools: (current, background, depth) => tools.registry(current, background, depth),
     images,
     settings: () => settings.get(),
@@ -309,6 +313,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     },
     settings: () => settings.get(),
     rules: () => rules.get(),
+    isTrusted,
     chooseModel,
     agents,
     startTurn: (actor) => {
@@ -409,6 +414,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     busy: () => sessions.running().map(({ published }) => published.header.workspace),
     now,
   })
+  await workspaces.load()
   const shellIntegration = createShellIntegration(join(home, 'shell-integration'))
   const terminals = createTerminals({
     environment,

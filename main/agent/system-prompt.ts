@@ -31,6 +31,8 @@ const progress = `For work of three or more steps, write a plan with update_plan
 /** Sections for one turn; `tools` are the names really offered (C-14). */
 export async function systemPrompt(input: {
   workspace: string
+  /** What lies in the workspace may direct the agent (Z-4). */
+  trusted?: boolean
   tools: readonly string[]
   shell: string
   /** The one chosen for the turn. */
@@ -38,7 +40,7 @@ export async function systemPrompt(input: {
   /** The task comes from another agent (C-95). */
   subagent?: boolean
 }): Promise<PromptSection[]> {
-  const instructions = await workspaceInstructions(input.workspace)
+  const instructions = input.trusted === false ? [] : await workspaceInstructions(input.workspace)
   return [
     { name: 'Agent', text: input.subagent ? subagent : agent },
     ...(input.agent ? [chosenAgent(input.agent)] : []),

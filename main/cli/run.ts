@@ -247,7 +247,7 @@ async function namedAgent(
 async function chooseSession({ args, handlers, client }: Run, workspace: string): Promise<string> {
   const approvalMode = args.approve && modes[args.approve]
   if (args.session === undefined && !args.continue) {
-    await handlers.workspaces.open({ requestId: newId(), path: workspace }, client)
+    await handlers.workspaces.open({ requestId: newId(), path: workspace, trust: true }, client)
     const agent = await namedAgent({ args, handlers, client }, workspace)
     const { sessionId } = await handlers.sessions.create(
       {
@@ -261,6 +261,9 @@ async function chooseSession({ args, handlers, client }: Run, workspace: string)
     )
     return sessionId
   }
+  // Naming a folder trusts it (Z-4).
+  if (args.session === undefined)
+    await handlers.workspaces.open({ requestId: newId(), path: workspace, trust: true }, client)
   const sessionId =
     args.session === undefined
       ? await newestOf(workspace, handlers, client)

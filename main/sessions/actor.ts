@@ -33,6 +33,7 @@ export type ActorPorts = {
   policy(parent: Parent): ReturnType<NonNullable<Environment['policy']>>
   /** Places that subagents of other sessions than this take. */
   subagentsElsewhere(actor: SessionActor): number
+  isTrusted?: ((workspace: string) => boolean) | undefined
   /** Does what a durable decision asks of the outside. */
   perform(actor: SessionActor, effect: Effect): void
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
@@ -235,6 +236,7 @@ export class SessionActor {
         rules: this.ports.rules(),
         ...(parent ? { policy: () => this.ports.policy(parent) } : {}),
         subagentsElsewhere: () => this.ports.subagentsElsewhere(this),
+        isTrusted: this.ports.isTrusted,
       })
       this.state = decision.state
       this.renewHandle()

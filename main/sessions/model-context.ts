@@ -33,6 +33,8 @@ export type ModelContextPorts = {
   tools(settings: Settings, background: boolean, depth: number): Registry
   images: Images
   settings(): Settings
+  /** Whether a folder is trusted; absent: all are (Z-4). */
+  isTrusted?: ((workspace: string) => boolean) | undefined
   /** Name of the shell the `shell` tool uses in a workspace, for the system prompt. */
   shellName(workspace: string): Promise<string>
 }
@@ -76,6 +78,7 @@ export async function loadModelContext(
   const [sections, bodies] = await Promise.all([
     systemPrompt({
       workspace: session.workspace,
+      trusted: ports.isTrusted?.(session.workspace) ?? true,
       tools: registry.tools.map((tool) => tool.name),
       shell,
       agent,
@@ -174,6 +177,7 @@ export async function reportContext(
   ])
   const prompt = await systemPrompt({
     workspace: header.workspace,
+    trusted: ports.isTrusted?.(header.workspace) ?? true,
     tools: tools.map((tool) => tool.name),
     shell,
     agent,

@@ -33,6 +33,8 @@ export type SessionsPorts = Pick<TurnRequestsPorts, 'chooseModel' | 'agents' | '
   storage: Storage
   settings(): Settings
   rules(): readonly Rule[]
+  /** Whether a folder is trusted; absent: all are (Z-4). */
+  isTrusted?: ((workspace: string) => boolean) | undefined
   startTurn(actor: SessionActor): void
   /** Background work of a settled turn: title, index. Cannot delay or fail it (T-45). */
   afterSettle(actor: SessionActor, turnId: string): void
@@ -311,6 +313,7 @@ export class Sessions {
       rules: this.ports.rules,
       policy: ({ top }: Parent) => policyOf(this.actors.get(top.sessionId)),
       subagentsElsewhere: (actor: SessionActor) => this.subagents.elsewhere(actor),
+      isTrusted: this.ports.isTrusted,
       log: this.ports.log,
       perform: (actor: SessionActor, effect: Effect) => this.perform(actor, effect),
     }

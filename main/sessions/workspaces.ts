@@ -4,6 +4,8 @@ import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Workspace } from '../../preload/contract/events.ts'
+import { isFolderTrusted } from '../../preload/contract/trust.ts'
+import { isWithin } from '../files/sensitive-paths.ts'
 import type { Storage } from '../storage/storage.ts'
 
 export type WorkspacesPorts = {
@@ -21,9 +23,31 @@ const foldersMax = 500
 
 export class Workspaces {
   private readonly ports: WorkspacesPorts
+  /** What was said of each known folder, by its real path. */
+  private trust = new Map<string, boolean>()
 
   constructor(ports: WorkspacesPorts) {
     this.ports = ports
+  }
+
+  /** To be awaited before anything is asked of a folder. */
+  async load(): Promise<void> {
+    const known = await this.ports.storage.workspaces()
+    this.trust = new Map(known.map(({ path, trusted }) => [path, trusted]))
+  }
+
+  /** What was said of the folder, or of the nearest above it; one of which nothing was said is not trusted (Z-4, Z-5). */
+  isTrusted(path: string): boolean {
+    return isFolderTrusted(path, (folder) => this.trust.get(folder))
+  }
+
+  /** Throws as `open`. */
+  async setTrust(path: string, trusted: boolean): Promise<Workspace> {
+    const real = await folderAt(path)
+    // What was said of folders below before is said anew.
+    for (const below of await this.ports.storage.workspaces())
+      if (isWithin(below.path, real) && below.path !== real) await this.put({ ...below, trusted })
+    return this.open(real, { trusted })
   }
 
   async list(): Promise<Workspace[]> {
@@ -32,20 +56,25 @@ export class Workspaces {
   }
 
   /** Throws `workspace.missing` or `path.invalid` where the folder cannot be opened. */
-  async open(path: string, demo = false): Promise<Workspace> {
+  async open(path: string, said: { demo?: boolean; trusted?: boolean | undefined } = {}): Promise<Workspace> {
     const real = await folderAt(path)
     const before = (await this.ports.storage.workspaces()).find((one) => one.path === real)
     const workspace: Workspace = {
       path: real,
       name: basename(real) || real,
       ...(await stateOf(real)),
-      trusted: before?.trusted ?? true,
+      trusted: said.trusted ?? this.isTrusted(real),
       openedAt: this.ports.now(),
-      demo: before?.demo ?? demo,
+      demo: before?.demo ?? said.demo ?? false,
     }
-    await this.ports.storage.putWorkspace(workspace)
-    this.ports.changed(workspace)
+    await this.put(workspace)
     return workspace
+  }
+
+  private async put(workspace: Workspace): Promise<void> {
+    await this.ports.storage.putWorkspace(workspace)
+    this.trust.set(workspace.path, workspace.trusted)
+    this.ports.changed(workspace)
   }
 
   /** A fresh copy of the demo workspace; an earlier copy is left as the person has it. */
@@ -56,11 +85,12 @@ export class Workspaces {
     for (let count = 2; taken.has(name); count++) name = `demo-${count}`
     const path = join(this.ports.demoFolder, name)
     await cp(await this.ports.demoSource(), path, { recursive: true })
-    return this.open(path, true)
+    return this.open(path, { demo: true, trusted: true })
   }
 
-  forget(path: string): Promise<void> {
-    return this.ports.storage.removeWorkspace(path)
+  async forget(path: string): Promise<void> {
+    await this.ports.storage.removeWorkspace(path)
+    this.trust.delete(path)
   }
 
   /** Re-points every session of a folder that moved; resolves with their ids (S-54). Throws `turn.busy` while one runs (S-9). */

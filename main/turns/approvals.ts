@@ -16,11 +16,14 @@ import { modeOf, type PendingCall } from './state.ts'
 function judgeNow(decision: Decision, call: PendingCall): Verdict {
   const own = { approvalMode: decision.header.approvalMode, grants: decision.state.hidden.grants }
   const { approvalMode, grants } = decision.environment.policy?.() ?? own
+  const { workspace } = decision.header
+  // What a folder that is not trusted holds moves nobody to more than reading (Z-4).
+  const isTrusted = decision.environment.isTrusted?.(workspace) ?? true
   return judge(call.plan.effects, {
     tool: call.tool,
-    mode: modeOf(decision.state, approvalMode),
+    mode: isTrusted ? modeOf(decision.state, approvalMode) : 'read-only',
     rules: [...grants, ...decision.rules, ...decision.environment.rules],
-    workspace: decision.header.workspace,
+    workspace,
   })
 }
 

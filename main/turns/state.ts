@@ -109,6 +109,8 @@ export type Environment = {
   policy?(): { approvalMode: ApprovalMode; grants: readonly Rule[] }
   /** Places that subagents of other sessions take. */
   subagentsElsewhere?(): number
+  /** Whether a folder is trusted; absent: all are (Z-4). */
+  isTrusted?: ((workspace: string) => boolean) | undefined
 }
 
 /** What the outside does once a decision is durable; only the abort of a Stop or a report does not wait for it. */

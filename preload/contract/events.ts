@@ -237,6 +237,7 @@ export const Workspace = z.object({
   name: z.string(),
   state: z.enum(['present', 'missing']),
   branch: z.string().nullable(),
+  /** Until it is, its turns only read and its instructions are left out (Z-4). */
   trusted: z.boolean(),
   openedAt: Time,
   demo: z.boolean(),

@@ -58,7 +58,10 @@ export const workbenchRoutes = {
   },
   workspaces: {
     list: route.output(z.array(Workspace)),
-    open: route.input(z.object({ ...act, path: Path })).output(Workspace),
+    /** `trust`: the person named it themselves, on a command line (Z-4). */
+    open: route.input(z.object({ ...act, path: Path, trust: z.boolean().optional() })).output(Workspace),
+    /** The person's answer to "Trust this folder?"; it counts for the folders below as well. */
+    trust: route.input(z.object({ ...act, path: Path, trusted: z.boolean() })).output(Workspace),
     openDemo: route.input(z.object({ ...act })).output(Workspace),
     forget: route.input(z.object({ ...act, path: Path })).output(done),
     /** Sessions of a folder that moved: all of them at once (S-54). */

@@ -63,5 +63,5 @@ async function begin({ workspace, prompt, asked }: Extract<ShellRequest, { do: '
       description: `A link asks to open ${shownText(workspace!)} in Lathe.`,
       confirm: 'Open folder',
     }))
-  if (yes) await attempt('Could not open the folder', () => openWorkspace(workspace!, prompt ?? ''))
+  if (yes) await attempt('Could not open the folder', () => openWorkspace(workspace!, prompt ?? '', asked))
 }

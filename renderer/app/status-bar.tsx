@@ -3,6 +3,7 @@ import { CircleCheck, GitBranch, LoaderCircle, ShieldCheck, Unplug } from 'lucid
 import type { ReactNode } from 'react'
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { modelLabel } from '../models/model-label.ts'
+import { useModeInForce } from '../state/mode-in-force.ts'
 import { useSessionController, useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showDialog } from '../state/window-store.ts'
@@ -75,7 +76,8 @@ function DefaultModel() {
 }
 
 function SessionStatus({ sessionId }: { sessionId: string }) {
-  const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
+  const chosenMode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
+  const mode = useModeInForce(sessionId)
   const chosen = useView(sessionId, ({ header }) => header.model, null)
   const fallback = useSetting('model')
   // Without a choice the configuration's own default answers, as it did last.
@@ -102,7 +104,7 @@ function SessionStatus({ sessionId }: { sessionId: string }) {
         }
       >
         <MenuRadio<ApprovalMode>
-          value={mode}
+          value={chosenMode}
           onChange={(next) =>
             void attempt('Could not change the approval mode', () => controller.configure({ approvalMode: next }))
           }

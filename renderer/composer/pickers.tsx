@@ -2,16 +2,17 @@
 import { Check, ChevronDown, Folder, Gauge, Search, ShieldCheck, Sparkles } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
-import { narrowerMode, type ApprovalMode } from '../../preload/contract/session.ts'
+import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { approvalModes } from '../app/approval-modes.ts'
 import { attempt } from '../app/attempt.ts'
 import { fuzzyMatch } from '../app/fuzzy.ts'
 import { modelLabel, modelName, findModel } from '../models/model-label.ts'
 import { useChosenAgent } from '../state/agent-store.ts'
+import { useModeInForce } from '../state/mode-in-force.ts'
 import { useSessionController, useView } from '../state/session-store.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { showDialog, showInspector } from '../state/window-store.ts'
-import { loadProviders, useWorkbench } from '../state/workbench-store.ts'
+import { loadProviders, useTrusted, useWorkbench } from '../state/workbench-store.ts'
 import { counted, tokensText } from '../transcript/amounts.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
@@ -234,7 +235,9 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
   const controller = useSessionController(sessionId)
   const mode = useView<ApprovalMode>(sessionId, ({ header }) => header.approvalMode, 'ask')
   const agent = useChosenAgent(sessionId)
-  const inForce = agent?.mode ? narrowerMode(mode, agent.mode) : mode
+  const folder = useView(sessionId, ({ header }) => header.workspace, '')
+  const untrusted = !useTrusted(folder) && folder !== ''
+  const inForce = useModeInForce(sessionId)
   return (
     <DropdownMenu
       side="top"
@@ -252,9 +255,11 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
         </Button>
       }
     >
-      {agent && inForce !== mode && (
+      {inForce !== mode && (
         <MenuLabel>
-          The agent {agent.name} works in “{approvalModes[inForce].label}” at most
+          {untrusted
+            ? 'This folder is not trusted: it is only read'
+            : `The agent ${agent?.name} works in “${approvalModes[inForce].label}” at most`}
         </MenuLabel>
       )}
       <MenuRadio

@@ -1,9 +1,11 @@
 /** Short facts of the session above the message: its notices, and that automatic work waits for the person. */
-import { CirclePause, Info, TriangleAlert } from 'lucide-react'
+import { CirclePause, Info, ShieldAlert, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { attempt } from '../app/attempt.ts'
 import type { Notice } from '../../preload/contract/session.ts'
+import { askForTrust } from '../sessions/session-actions.ts'
 import { useSessionController, useView } from '../state/session-store.ts'
+import { useTrusted } from '../state/workbench-store.ts'
 import { Shown } from '../transcript/shown.tsx'
 import { Button } from '../ui/button.tsx'
 
@@ -13,6 +15,8 @@ const icon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
 export function SessionRemarks({ sessionId }: { sessionId: string }) {
   const controller = useSessionController(sessionId)
   const notices = useView(sessionId, ({ header }) => header.notices, none)
+  const folder = useView(sessionId, ({ header }) => header.workspace, '')
+  const untrusted = !useTrusted(folder) && folder !== ''
   const waiting = useView(sessionId, ({ header }) => header.automaticHeld?.waiting ?? 0, 0)
   // Only worth a word where something automatic waits, or may come.
   const held = useView(
@@ -24,9 +28,17 @@ export function SessionRemarks({ sessionId }: { sessionId: string }) {
         execSessions.some((one) => one.wakes && one.state !== 'ended')),
     false,
   )
-  if (notices.length === 0 && !held) return null
+  if (notices.length === 0 && !held && !untrusted) return null
   return (
     <div className="flex flex-col">
+      {untrusted && (
+        <Remark icon={<ShieldAlert {...icon} className="text-needs" />}>
+          This folder is not trusted, so the agent only reads.
+          <Button size="small" variant="ghost" className="ml-8" onClick={() => void askForTrust(folder)}>
+            Trust…
+          </Button>
+        </Remark>
+      )}
       {notices.map((notice) => (
         <Remark
           key={notice.key}

@@ -7,6 +7,7 @@ import { act, client } from '../state/link.ts'
 import { prefer } from '../state/preferences.ts'
 import { ask, showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
+import { shownText } from '../transcript/shown-text.ts'
 import { toast } from '../ui/toast.tsx'
 import { holdUnread } from './read-mark.ts'
 
@@ -58,11 +59,27 @@ export async function openFolder(): Promise<void> {
   })
 }
 
-export async function openWorkspace(path: string, prompt = ''): Promise<void> {
-  const workspace = await client().workspaces.open({ ...act(), path })
+/** `trust`: the person named it on a command line. Any other folder is asked about before its first session (Z-4). */
+export async function openWorkspace(path: string, prompt = '', trust = false): Promise<void> {
+  const workspace = await client().workspaces.open({ ...act(), path, ...(trust ? { trust } : {}) })
   useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
   prefer({ 'onboarding.done': true })
+  if (!workspace.trusted) await askForTrust(workspace.path)
   await newSession(workspace.path, prompt)
+}
+
+/** "Trust this folder?"; without a yes it is only read. */
+export async function askForTrust(path: string): Promise<void> {
+  const yes = await ask({
+    title: 'Trust this folder?',
+    description: `${shownText(path)} is new here. What lies in it can direct the agent, by instructions and agents of its own. Until you trust it, these are left out and the agent only reads. Trust counts for the folders below it too.`,
+    confirm: 'Trust',
+  })
+  if (yes)
+    await attempt('Could not trust the folder', async () => {
+      const workspace = await client().workspaces.trust({ ...act(), path, trusted: true })
+      useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
+    })
 }
 
 export async function openDemo(): Promise<void> {
@@ -84,6 +101,7 @@ export async function locateFolder(missing: string): Promise<void> {
 
 export async function relocate(missing: string, to: string): Promise<void> {
   const workspace = await client().workspaces.locate({ ...act(), path: missing, to })
+  if (!workspace.trusted) await askForTrust(workspace.path)
   toast.done('Folder found', { detail: `Its sessions now work in ${workspace.path}.` })
 }
 

@@ -13,6 +13,7 @@ import type { HostInfo } from '../../preload/contract/workbench-routes.ts'
 import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import type { Entry, Indicator } from '../../preload/contract/session.ts'
 import { defaultSettings, type Settings } from '../../preload/contract/settings.ts'
+import { isFolderTrusted } from '../../preload/contract/trust.ts'
 import { noUpdate, type Update } from '../../preload/contract/update.ts'
 import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { act, type Client, failure, type Link, type LinkState } from './link.ts'
@@ -295,4 +296,9 @@ function byAge(a: TerminalState, b: TerminalState): number {
 export function isWatching({ info, browsers }: Pick<WorkbenchState, 'info' | 'browsers'> = getState()): boolean {
   const own = browsers.find(({ id }) => id === info?.browser?.id) ?? info?.browser
   return own?.rights === 'watch'
+}
+
+/** Whether turns in a folder may do more than read, and its instructions count (Z-4). */
+export function useTrusted(folder: string): boolean {
+  return useWorkbench(({ workspaces }) => isFolderTrusted(folder, (path) => workspaces.get(path)?.trusted))
 }

@@ -55,7 +55,8 @@ export function workbenchAnswers(
     },
     workspaces: {
       list: () => workspaces.list(),
-      open: ({ path }) => workspaces.open(path),
+      open: ({ path, trust }) => workspaces.open(path, trust ? { trusted: true } : {}),
+      trust: ({ path, trusted }) => workspaces.setTrust(path, trusted),
       openDemo: () => workspaces.openDemo(),
       forget: async ({ path }) => (await workspaces.forget(path), ok),
       locate: async ({ path, to }) => {
