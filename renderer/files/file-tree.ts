@@ -19,17 +19,25 @@ export function sortNodes(nodes: readonly TreeNode[]): TreeNode[] {
   )
 }
 
-/** What is on screen: the root's children and those of open folders below them. `folders` is by path, the root's is ''. */
-export function treeRows(folders: ReadonlyMap<string, Folder>, open: ReadonlySet<string>): TreeRow[] {
+/**
+ * What is on screen: the root's children and those of open folders below them, ignored ones only where they are asked for.
+ * `folders` is by path, the root's is ''.
+ */
+export function treeRows(
+  folders: ReadonlyMap<string, Folder>,
+  open: ReadonlySet<string>,
+  showsIgnored = true,
+): TreeRow[] {
   const rows: TreeRow[] = []
   const add = (path: string, depth: number) => {
     const folder = folders.get(path)
     if (!folder) return void rows.push({ kind: 'loading', path, depth })
     if (folder.state === 'failed') return void rows.push({ kind: 'failed', path, depth, error: folder.error })
-    if (folder.nodes.length === 0) return void rows.push({ kind: 'empty', path, depth })
-    folder.nodes.forEach((node, index) => {
+    const nodes = showsIgnored ? folder.nodes : folder.nodes.filter(({ ignored }) => !ignored)
+    if (nodes.length === 0) return void rows.push({ kind: 'empty', path, depth })
+    nodes.forEach((node, index) => {
       const isOpen = node.kind === 'folder' && open.has(node.path)
-      rows.push({ kind: 'node', node, depth, open: isOpen, position: index + 1, size: folder.nodes.length })
+      rows.push({ kind: 'node', node, depth, open: isOpen, position: index + 1, size: nodes.length })
       if (isOpen) add(node.path, depth + 1)
     })
   }

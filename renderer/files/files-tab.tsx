@@ -1,7 +1,9 @@
 /** The inspector's "Files": the workspace's tree, a field to go to a file by name, and the file that is open. */
-import { FileSearch, FolderTree } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { Eye, EyeOff, FileSearch, FolderTree } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { ChangedFile } from '../../preload/contract/session.ts'
 import { useFoundFiles } from '../composer/use-found-files.ts'
+import { prefer, usePreference } from '../state/preferences.ts'
 import { useView } from '../state/session-store.ts'
 import { openFile, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
@@ -9,16 +11,19 @@ import { locateFolder } from '../sessions/session-actions.ts'
 import { Button } from '../ui/button.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { FilterField } from '../ui/filter-field.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
 import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
 import { inWorkspace } from './file-tree.ts'
 import { FileView } from './file-view.tsx'
 import { FoundPath } from './found-path.tsx'
+import { TreeMenu } from './tree-menu.tsx'
 import { TreeView } from './tree-view.tsx'
 import { loadUnsaved, useUnsaved } from './unsaved.ts'
 import { useTree } from './use-tree.ts'
 
 /** From here on the file stands beside the tree, not below it. */
 const besideFromPx = 720
+const noChanges: ChangedFile[] = []
 
 export function FilesTab({ sessionId }: { sessionId: string }) {
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
@@ -37,11 +42,17 @@ export function FilesTab({ sessionId }: { sessionId: string }) {
         }
       />
     )
-  return <Files key={workspace} workspace={workspace} />
+  return <Files key={workspace} sessionId={sessionId} workspace={workspace} />
 }
 
-function Files({ workspace }: { workspace: string }) {
-  const tree = useTree(workspace)
+function Files({ sessionId, workspace }: { sessionId: string; workspace: string }) {
+  const showsIgnored = usePreference('files.showIgnored')
+  const tree = useTree(workspace, showsIgnored)
+  const changes = useView(sessionId, (view) => view.changes, noChanges)
+  const changed = useMemo(
+    () => new Map(changes.flatMap(({ path, kind, undone }) => (undone ? [] : [[path, kind] as const]))),
+    [changes],
+  )
   const file = useWindow((state) => (state.file?.workspace === workspace ? state.file : null))
   const path = file ? inWorkspace(workspace, file.path) : null
   const unsaved = useUnsaved(workspace)
@@ -66,9 +77,33 @@ function Files({ workspace }: { workspace: string }) {
     <>
       <div className="flex h-36 shrink-0 items-center px-8">
         <FilterField label="Go to file" value={query} onChange={setQuery} />
+        <IconButton
+          icon={showsIgnored ? Eye : EyeOff}
+          label="Show ignored files"
+          size="small"
+          className="ml-2 shrink-0"
+          pressed={showsIgnored}
+          onClick={() => prefer({ 'files.showIgnored': !showsIgnored })}
+        />
       </div>
       {query.trim() === '' ? (
-        <TreeView tree={tree} chosen={path} unsaved={unsaved} onChoose={open} />
+        <TreeView
+          tree={tree}
+          chosen={path}
+          unsaved={unsaved}
+          changed={changed}
+          onChoose={open}
+          menu={(node) => (
+            <TreeMenu
+              sessionId={sessionId}
+              workspace={workspace}
+              node={node}
+              onOpen={() =>
+                node.kind === 'folder' ? tree.setOpen(node.path, !tree.isOpen(node.path)) : open(node.path)
+              }
+            />
+          )}
+        />
       ) : (
         <Found workspace={workspace} query={query.trim()} onChoose={open} />
       )}

@@ -1,15 +1,25 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight, File, FileSymlink, Folder, FolderOpen } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { TreeNode } from '../../preload/contract/file-routes.ts'
+import type { ChangedFile } from '../../preload/contract/session.ts'
 import { useZoom } from '../app/appearance.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { classNames } from '../ui/class-names.ts'
 import { steppedTo } from '../ui/list-keys.ts'
+import { ContextMenu } from '../ui/menu.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import type { TreeRow } from './file-tree.ts'
 import type { Tree } from './use-tree.ts'
 
 const rowPx = 24
+const changeLetters: Readonly<Record<ChangedFile['kind'], string>> = {
+  created: 'A',
+  edited: 'M',
+  deleted: 'D',
+  renamed: 'R',
+}
 const pathOf = (row: TreeRow) => (row.kind === 'node' ? row.node.path : `${row.path} ${row.kind}`)
 
 /** The workspace's files (role tree): arrows move and open, Enter shows a file, letters jump to a name. */
@@ -17,18 +27,25 @@ export function TreeView({
   tree,
   chosen,
   unsaved,
+  changed,
   onChoose,
+  menu,
 }: {
   tree: Tree
   chosen: string | null
   /** Paths of files with edits that were not saved. */
   unsaved: ReadonlySet<string>
+  /** What the session did to files, by path. */
+  changed: ReadonlyMap<string, ChangedFile['kind']>
   onChoose: (path: string) => void
+  /** What a row's menu offers. */
+  menu: (node: TreeNode) => ReactNode
 }) {
   const { rows, setOpen } = tree
   const zoom = useZoom()
   const scroller = useRef<HTMLDivElement>(null)
   const [active, setActive] = useState<string | null>(chosen)
+  const [menuRow, setMenuRow] = useState<TreeRow | null>(null)
   const activeIndex = Math.max(
     0,
     rows.findIndex((row) => pathOf(row) === active),
@@ -98,27 +115,41 @@ export function TreeView({
 
   return (
     <div ref={scroller} className="min-h-0 grow overflow-y-auto overscroll-contain px-4 py-4 [scrollbar-width:thin]">
-      <div role="tree" aria-label="Files" className="relative" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, key, start, size }) => (
-          <div
-            key={key}
-            role="none"
-            className="absolute inset-x-0 top-0"
-            style={{ height: size, transform: `translateY(${start}px)` }}
-          >
-            <Row
-              row={rows[index]!}
-              focusable={index === activeIndex}
-              chosen={index === chosenIndex}
-              unsaved={unsaved.has(pathOf(rows[index]!))}
-              onFocus={() => setActive(pathOf(rows[index]!))}
-              onAct={() => act(rows[index]!)}
-              onRetry={tree.reload}
-              onKeyDown={onKeyDown}
-            />
-          </div>
-        ))}
-      </div>
+      <ContextMenu off={menuRow?.kind !== 'node'} items={menuRow?.kind === 'node' && menu(menuRow.node)}>
+        <div
+          role="tree"
+          aria-label="Files"
+          className="relative"
+          style={{ height: virtual.getTotalSize() }}
+          onContextMenuCapture={({ target }) => {
+            const path = (target as HTMLElement).closest<HTMLElement>('[data-path]')?.dataset['path']
+            const row = rows.find((one) => pathOf(one) === path) ?? null
+            flushSync(() => setMenuRow(row))
+            if (path !== undefined) setActive(path)
+          }}
+        >
+          {virtual.getVirtualItems().map(({ index, key, start, size }) => (
+            <div
+              key={key}
+              role="none"
+              className="absolute inset-x-0 top-0"
+              style={{ height: size, transform: `translateY(${start}px)` }}
+            >
+              <Row
+                row={rows[index]!}
+                focusable={index === activeIndex}
+                chosen={index === chosenIndex}
+                unsaved={unsaved.has(pathOf(rows[index]!))}
+                changed={changed.get(pathOf(rows[index]!)) ?? null}
+                onFocus={() => setActive(pathOf(rows[index]!))}
+                onAct={() => act(rows[index]!)}
+                onRetry={tree.reload}
+                onKeyDown={onKeyDown}
+              />
+            </div>
+          ))}
+        </div>
+      </ContextMenu>
     </div>
   )
 }
@@ -128,13 +159,14 @@ type RowProps = {
   focusable: boolean
   chosen: boolean
   unsaved: boolean
+  changed: ChangedFile['kind'] | null
   onFocus: () => void
   onAct: () => void
   onRetry: (path: string) => void
   onKeyDown: (event: KeyboardEvent) => void
 }
 
-function Row({ row, focusable, chosen, unsaved, onFocus, onAct, onRetry, onKeyDown }: RowProps) {
+function Row({ row, focusable, chosen, unsaved, changed, onFocus, onAct, onRetry, onKeyDown }: RowProps) {
   const indent = { paddingLeft: `${(row.depth * 14 + 6) / 16}rem` }
   const common = { 'data-path': pathOf(row), 'aria-level': row.depth + 1, onFocus, style: indent }
   const tabIndex = focusable ? 0 : -1
@@ -196,6 +228,14 @@ function Row({ row, focusable, chosen, unsaved, onFocus, onAct, onRetry, onKeyDo
         <>
           <span aria-hidden className="size-6 shrink-0 rounded-full bg-needs" />
           <span className="sr-only">, unsaved</span>
+        </>
+      )}
+      {changed && (
+        <>
+          <span aria-hidden className="ml-auto shrink-0 font-mono text-11 text-note">
+            {changeLetters[changed]}
+          </span>
+          <span className="sr-only">, {changed} in this session</span>
         </>
       )}
       {node.ignored && <span className="sr-only">, ignored</span>}

@@ -9,13 +9,14 @@ const opened = new Map<string, ReadonlySet<string>>()
 export interface Tree {
   rows: TreeRow[]
   setOpen: (path: string, open: boolean) => void
+  isOpen: (path: string) => boolean
   /** Opens every folder above a file, so that it shows. */
   reveal: (path: string) => void
   reload: (path: string) => void
 }
 
 /** A workspace's tree: folders are read as they open, and again when files in them change. */
-export function useTree(workspace: string): Tree {
+export function useTree(workspace: string, showsIgnored: boolean): Tree {
   const [folders, setFolders] = useState<ReadonlyMap<string, Folder>>(new Map())
   const [open, setOpenSet] = useState<ReadonlySet<string>>(() => opened.get(workspace) ?? new Set())
   const changed = useWorkbench(({ filesChanged }) => filesChanged.get(workspace))
@@ -66,6 +67,6 @@ export function useTree(workspace: string): Tree {
     (path: string) => change((paths) => foldersAbove(path).forEach((folder) => paths.add(folder))),
     [change],
   )
-  const rows = useMemo(() => treeRows(folders, open), [folders, open])
-  return { rows, setOpen, reveal, reload: read }
+  const rows = useMemo(() => treeRows(folders, open, showsIgnored), [folders, open, showsIgnored])
+  return { rows, isOpen: (path) => open.has(path), setOpen, reveal, reload: read }
 }

@@ -31,6 +31,7 @@ const Preferences = z.object({
   'list.grouping': z.enum(['workspace', 'time']).catch('workspace'),
   'palette.recent': z.array(z.string()).catch([]),
   'models.recent': z.array(z.string()).catch([]),
+  'files.showIgnored': z.boolean().catch(false),
   'changes.style': z.enum(['auto', 'unified', 'split']).catch('auto'),
   'changes.wrap': z.boolean().catch(false),
   'changes.hideWhitespace': z.boolean().catch(false),
