@@ -16,7 +16,6 @@ import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
 import { inWorkspace } from './file-tree.ts'
 import { FileView } from './file-view.tsx'
 import { FoundPath } from './found-path.tsx'
-import { TreeMenu } from './tree-menu.tsx'
 import { TreeView } from './tree-view.tsx'
 import { loadUnsaved, useUnsaved } from './unsaved.ts'
 import { useTree } from './use-tree.ts'
@@ -88,21 +87,13 @@ function Files({ sessionId, workspace }: { sessionId: string; workspace: string 
       </div>
       {query.trim() === '' ? (
         <TreeView
+          sessionId={sessionId}
+          workspace={workspace}
           tree={tree}
           chosen={path}
           unsaved={unsaved}
           changed={changed}
           onChoose={open}
-          menu={(node) => (
-            <TreeMenu
-              sessionId={sessionId}
-              workspace={workspace}
-              node={node}
-              onOpen={() =>
-                node.kind === 'folder' ? tree.setOpen(node.path, !tree.isOpen(node.path)) : open(node.path)
-              }
-            />
-          )}
         />
       ) : (
         <Found workspace={workspace} query={query.trim()} onChoose={open} />

@@ -1,8 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight, File, FileSymlink, Folder, FolderOpen } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { TreeNode } from '../../preload/contract/file-routes.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import { useZoom } from '../app/appearance.ts'
 import { shownText } from '../transcript/shown-text.ts'
@@ -11,6 +10,7 @@ import { steppedTo } from '../ui/list-keys.ts'
 import { ContextMenu } from '../ui/menu.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import type { TreeRow } from './file-tree.ts'
+import { TreeMenu } from './tree-menu.tsx'
 import type { Tree } from './use-tree.ts'
 
 const rowPx = 24
@@ -29,7 +29,8 @@ export function TreeView({
   unsaved,
   changed,
   onChoose,
-  menu,
+  sessionId,
+  workspace,
 }: {
   tree: Tree
   chosen: string | null
@@ -38,8 +39,8 @@ export function TreeView({
   /** What the session did to files, by path. */
   changed: ReadonlyMap<string, ChangedFile['kind']>
   onChoose: (path: string) => void
-  /** What a row's menu offers. */
-  menu: (node: TreeNode) => ReactNode
+  sessionId: string
+  workspace: string
 }) {
   const { rows, setOpen } = tree
   const zoom = useZoom()
@@ -115,7 +116,14 @@ export function TreeView({
 
   return (
     <div ref={scroller} className="min-h-0 grow overflow-y-auto overscroll-contain px-4 py-4 [scrollbar-width:thin]">
-      <ContextMenu off={menuRow?.kind !== 'node'} items={menuRow?.kind === 'node' && menu(menuRow.node)}>
+      <ContextMenu
+        off={menuRow?.kind !== 'node'}
+        items={
+          menuRow?.kind === 'node' && (
+            <TreeMenu sessionId={sessionId} workspace={workspace} node={menuRow.node} onOpen={() => act(menuRow)} />
+          )
+        }
+      >
         <div
           role="tree"
           aria-label="Files"

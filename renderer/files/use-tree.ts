@@ -9,7 +9,6 @@ const opened = new Map<string, ReadonlySet<string>>()
 export interface Tree {
   rows: TreeRow[]
   setOpen: (path: string, open: boolean) => void
-  isOpen: (path: string) => boolean
   /** Opens every folder above a file, so that it shows. */
   reveal: (path: string) => void
   reload: (path: string) => void
@@ -68,5 +67,5 @@ export function useTree(workspace: string, showsIgnored: boolean): Tree {
     [change],
   )
   const rows = useMemo(() => treeRows(folders, open, showsIgnored), [folders, open, showsIgnored])
-  return { rows, isOpen: (path) => open.has(path), setOpen, reveal, reload: read }
+  return { rows, setOpen, reveal, reload: read }
 }
