@@ -1,6 +1,7 @@
 /**
  * A session of 10,000 entries (40 MB) in the window: opened at its end, scrolled fast up and down, then from end to end
- * and back, with what the page holds of it meanwhile (S-151 to S-153).
+ * and back, with what the page holds of it meanwhile (S-151 to S-153). And one of Markdown, code and tables, which costs
+ * more to draw.
  */
 import { chromium, type CDPSession, type Page } from 'playwright'
 import { Lab } from '../e2e/lab.ts'
@@ -10,6 +11,7 @@ import { requireBrowser, sandboxArguments } from '../scripts/browser.ts'
 import { fiveTimes, report } from './figures.ts'
 
 const count = 10_000
+const richCount = 2_000
 /** Pixels a frame: a strong flick of a wheel, and the scroll bar dragged along. */
 const flickPx = 150
 const dragPx = 2_400
@@ -20,6 +22,13 @@ const storage = await openStorage({ home: lab.home })
 await storeWorkspace(storage, lab.workspace)
 await storeSession(storage, { workspace: lab.workspace, title: 'A short session', count: 40, length: 400 })
 await storeSession(storage, { workspace: lab.workspace, title: 'A long session', count, length: 4_000 })
+await storeSession(storage, {
+  workspace: lab.workspace,
+  title: 'A rich session',
+  count: richCount,
+  length: 4_000,
+  rich: true,
+})
 await storage.close()
 
 const host = lab.start(['serve', '--json', '--workspace', lab.workspace], { limitMs: 600_000 })
@@ -31,7 +40,7 @@ await page.goto(url)
 await page.getByRole('list', { name: 'Sessions' }).getByText('A short session').waitFor()
 
 /** Milliseconds from the click on a session to its last entry on screen. */
-async function openLong(at: Page): Promise<number> {
+async function openAtEnd(at: Page, title: string, entries: number): Promise<number> {
   return await at.evaluate(
     async ([title, last]) => {
       const row = [...document.querySelectorAll<HTMLElement>('[aria-label="Sessions"] button')].find((button) =>
@@ -50,7 +59,7 @@ async function openLong(at: Page): Promise<number> {
       await new Promise(requestAnimationFrame)
       return performance.now() - from
     },
-    ['A long session', `Entry ${count - 2}.`] as const,
+    [title, `Entry ${entries - 2}.`] as const,
   )
 }
 
@@ -104,7 +113,8 @@ async function workedMs(cdp: CDPSession): Promise<number> {
   return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000
 }
 
-const opened = await fiveTimes(async () => {
+/** Opened in a page that was just loaded. */
+async function openAnew(title: string, entries: number): Promise<number> {
   // A window shows the session of last time: it must be the other one.
   await page.getByRole('list', { name: 'Sessions' }).getByText('A short session').click()
   await page.getByRole('log').getByText('Entry 38.').waitFor()
@@ -112,19 +122,27 @@ const opened = await fiveTimes(async () => {
   await page.goto('about:blank')
   await page.goto(url)
   await page.getByRole('log').getByText('Entry 38.').waitFor()
-  return await openLong(page)
-})
+  return await openAtEnd(page, title, entries)
+}
 
-await openLong(page)
-const cdp = await context.newCDPSession(page)
-// Processor time, so that a busy machine does not tell.
-await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
-const flicks = await fiveTimes(async () => {
+/** A strong flick up and one down, and the processor time of the main thread for a frame of them. */
+async function flick(): Promise<{ up: Scrolled; down: Scrolled; frameMs: number }> {
   const before = await workedMs(cdp)
   const up = await scroll(page, -flickPx, flickFrames)
   const down = await scroll(page, flickPx, flickFrames)
   return { up, down, frameMs: ((await workedMs(cdp)) - before) / (2 * flickFrames) }
-})
+}
+
+const opened = await fiveTimes(() => openAnew('A long session', count))
+const richOpened = await fiveTimes(() => openAnew('A rich session', richCount))
+
+const cdp = await context.newCDPSession(page)
+// Processor time, so that a busy machine does not tell.
+await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+await openAtEnd(page, 'A rich session', richCount)
+const richFlicks = await fiveTimes(flick)
+await openAtEnd(page, 'A long session', count)
+const flicks = await fiveTimes(flick)
 const atEndMb = await heapMb(cdp)
 const ascent = await scroll(page, -dragPx, 60_000)
 const atStartMb = await heapMb(cdp)
@@ -136,6 +154,7 @@ for (const [name, pass] of Object.entries({ ascent, descent }))
 
 report([
   { name: 'open at the end, click to painted', unit: 'ms', values: opened, aim: 300 },
+  { name: 'the same, Markdown and code', unit: 'ms', values: richOpened, aim: 300 },
   { name: 'frames a second, flicked up', unit: 'fps', values: flicks.map(({ up }) => up.fps) },
   { name: 'frames a second, flicked down', unit: 'fps', values: flicks.map(({ down }) => down.fps) },
   {
@@ -143,6 +162,23 @@ report([
     unit: 'ms',
     values: flicks.map(({ frameMs }) => frameMs),
     aim: 16,
+  },
+  ...['up', 'down'].map((way) => ({
+    name: `frames a second, flicked ${way}, Markdown and code`,
+    unit: 'fps' as const,
+    values: richFlicks.map((each) => each[way as 'up' | 'down'].fps),
+  })),
+  {
+    name: 'work of the main thread for a frame, flicked, Markdown and code',
+    unit: 'ms',
+    values: richFlicks.map(({ frameMs }) => frameMs),
+    aim: 16,
+  },
+  {
+    name: 'longest frame, flicked, Markdown and code',
+    unit: 'ms',
+    values: richFlicks.map(({ up, down }) => Math.max(up.longestMs, down.longestMs)),
+    aim: 100,
   },
   { name: 'longest frame, flicked up', unit: 'ms', values: flicks.map(({ up }) => up.longestMs), aim: 100 },
   { name: 'longest frame, flicked down', unit: 'ms', values: flicks.map(({ down }) => down.longestMs), aim: 100 },

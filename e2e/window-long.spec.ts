@@ -120,3 +120,77 @@ test('S-67 a reader who looks back is not moved by what is written; the end says
   await expect(window.entry('Answer: Done at last.')).toBeVisible()
   await expect(jump).toBeHidden()
 })
+
+test('a session that opens stands under its own title from the first frame, and claims nothing it does not know', async ({
+  open,
+}) => {
+  const { window } = await open({ folder: (lab) => withLongSession(lab, 400) })
+  await expect(window.sessions.getByText('A long session')).toBeVisible()
+  const seen = await window.page.evaluate(async () => {
+    const texts = new Set<string>()
+    const row = [...document.querySelectorAll<HTMLElement>('[aria-label="Sessions"] button')].find((button) =>
+      button.textContent.includes('A long session'),
+    )!
+    row.click()
+    while (!document.querySelector('[role="log"] article')) {
+      await new Promise(requestAnimationFrame)
+      const title = document.querySelector('main h2')?.textContent
+      if (title) texts.add(title)
+      const opening = document.querySelector('[role="log"]') === null
+      if (opening && document.querySelector('aside')?.textContent.includes('No changes yet'))
+        texts.add('No changes yet')
+    }
+    return [...texts]
+  })
+  expect(seen).toEqual([expect.stringMatching(/^A long session/)])
+})
+
+test('S-67 S-71 answers of many blocks that are scrolled through move by that much and no more, slice after slice', async ({
+  open,
+}) => {
+  test.setTimeout(120_000)
+  const { window } = await open({
+    folder: async (lab) => {
+      const storage = await openStorage({ home: lab.home })
+      await storeWorkspace(storage, lab.workspace)
+      await storeSession(storage, {
+        workspace: lab.workspace,
+        title: 'A rich session',
+        count: 200,
+        length: 4_000,
+        rich: true,
+      })
+      await storage.close()
+      return lab.workspace
+    },
+    limitMs: 120_000,
+  })
+  await window.sessions.getByText('A rich session').click()
+  await expect(window.entry('Answer: Entry 198.')).toBeVisible()
+  // Step by step up: what is in sight after a step is what was in sight before it, that much lower, never empty.
+  const faults = await window.transcript.evaluate(async (log) => {
+    const faults: string[] = []
+    const step = 120
+    const inSight = () => {
+      const { top, bottom } = log.getBoundingClientRect()
+      return new Map(
+        [...log.querySelectorAll<HTMLElement>('article :is(h2, p, figure, table)')].flatMap((block) => {
+          const place = block.getBoundingClientRect()
+          return place.bottom > top + step && place.top < bottom - step ? [[block, place.top] as const] : []
+        }),
+      )
+    }
+    for (let at = 0; at < 150; at++) {
+      const before = inSight()
+      log.scrollTop -= step
+      for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
+      const after = inSight()
+      const moved = [...after].flatMap(([block, place]) => (before.has(block) ? [place - before.get(block)!] : []))
+      if (moved.length === 0) faults.push(`${at}: nothing of what was in sight is left`)
+      const off = moved.filter((by) => Math.abs(by - step) > 1)
+      if (off.length > 0) faults.push(`${at}: moved by ${off.join(' ')}`)
+    }
+    return faults
+  })
+  expect(faults).toEqual([])
+})

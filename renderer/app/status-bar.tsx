@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import type { ApprovalMode } from '../../preload/contract/session.ts'
 import { modelLabel } from '../models/model-label.ts'
 import { useModeInForce } from '../state/mode-in-force.ts'
-import { useSessionController, useView } from '../state/session-store.ts'
+import { useFolder, useSessionController, useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showDialog } from '../state/window-store.ts'
 import { callingCount, useEntries, useSetting, useWorkbench } from '../state/workbench-store.ts'
@@ -59,7 +59,7 @@ function Connection() {
 }
 
 function Branch({ sessionId }: { sessionId: string }) {
-  const path = useView(sessionId, ({ header }) => header.workspace, '')
+  const path = useFolder(sessionId)
   const branch = useWorkbench(({ workspaces }) => workspaces.get(path)?.branch ?? null)
   if (branch === null) return null
   return (

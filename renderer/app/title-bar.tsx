@@ -4,7 +4,7 @@ import { newSession } from '../sessions/session-actions.ts'
 import { folderLabels } from '../sessions/session-groups.ts'
 import { SessionMenu } from '../sessions/session-menu.tsx'
 import { TitleField } from '../sessions/title-field.tsx'
-import { useView } from '../state/session-store.ts'
+import { useFolder, useTitle, useView } from '../state/session-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { showParent, useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
 import { useEntry, useWorkbench } from '../state/workbench-store.ts'
@@ -81,8 +81,8 @@ export function PaneToggle({
 }
 
 function SessionTitle({ sessionId }: { sessionId: string }) {
-  const title = useView(sessionId, ({ header }) => header.title, '')
-  const workspace = useView(sessionId, ({ header }) => header.workspace, '')
+  const title = useTitle(sessionId)
+  const workspace = useFolder(sessionId)
   const parent = useView(sessionId, ({ header }) => header.parent ?? null, null)
   const entry = useEntry(sessionId)
   const mayAct = useMayAct()

@@ -9,7 +9,7 @@ import { provideTarget } from '../app/command-targets.ts'
 import { linesText } from '../composer/comments.ts'
 import { composerOf } from '../composer/composer-store.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
-import { useView } from '../state/session-store.ts'
+import { useSession, useView } from '../state/session-store.ts'
 import { showDialog } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { DropdownMenu, MenuCheckItem, MenuItem, MenuLabel, MenuRadio, MenuSeparator } from '../ui/menu.tsx'
@@ -50,6 +50,9 @@ export function ChangesTab({ sessionId }: { sessionId: string }) {
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
   const [scope, setScope] = useState<ChangeScope>('latest')
   const files = useMemo(() => filesInScope(changes, turns, scope), [changes, turns, scope])
+  const there = useSession(sessionId, ({ view }) => view !== null)
+  // Before the session is open nobody knows, and nothing is claimed.
+  if (!there) return null
   if (changes.length === 0)
     return (
       <EmptyState

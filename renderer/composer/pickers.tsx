@@ -9,7 +9,7 @@ import { fuzzyMatch } from '../app/fuzzy.ts'
 import { modelLabel, modelName, findModel } from '../models/model-label.ts'
 import { useChosenAgent } from '../state/agent-store.ts'
 import { useModeInForce } from '../state/mode-in-force.ts'
-import { useSessionController, useView } from '../state/session-store.ts'
+import { useFolder, useSessionController, useView } from '../state/session-store.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
 import { showDialog, showInspector } from '../state/window-store.ts'
 import { loadProviders, useTrusted, useWorkbench } from '../state/workbench-store.ts'
@@ -274,7 +274,7 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
 }
 
 export function WorkspaceName({ sessionId }: { sessionId: string }) {
-  const path = useView(sessionId, ({ header }) => header.workspace, '')
+  const path = useFolder(sessionId)
   const workspace = useWorkbench(({ workspaces }) => workspaces.get(path))
   const name = workspace?.name ?? path.split(/[/\\]/).filter(Boolean).at(-1) ?? path
   return (

@@ -2,6 +2,7 @@ import { ChevronRight, Ellipsis, FolderSearch, Plus } from 'lucide-react'
 import { type KeyboardEvent, memo } from 'react'
 import type { Entry } from '../../preload/contract/session.ts'
 import { prefer, usePreferences } from '../state/preferences.ts'
+import { warmSession } from '../state/session-store.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
 import { useSetting, useWorkbench } from '../state/workbench-store.ts'
 import { useMayAct } from '../ui/acting.ts'
@@ -60,6 +61,9 @@ export const SessionRow = memo(function SessionRow({
             title={[title, preview === title ? '' : preview, entry.workspace, entry.model ?? usual]
               .filter(Boolean)
               .join('\n')}
+            onPointerDown={({ button, pointerType }) =>
+              button === 0 && pointerType === 'mouse' && warmSession(entry.id)
+            }
             onClick={() => showSession(entry.id)}
             onDoubleClick={() => mayAct && useWindow.setState({ renaming: { sessionId: entry.id, place: 'list' } })}
             className={classNames(

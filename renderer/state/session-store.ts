@@ -16,6 +16,7 @@ import { type Link, link } from './link.ts'
 import { createSessionController, type SessionController } from './session-controller.ts'
 import { asLatheError, type SessionClient } from './session-client.ts'
 import type { SessionState, Unsent } from './session-state.ts'
+import { useEntry } from './workbench-store.ts'
 
 export type Session = {
   readonly id: string
@@ -268,6 +269,22 @@ export function useView<T>(sessionId: string, selector: (view: SessionView) => T
 
 export function useSessionController(sessionId: string): SessionController {
   return useSessionHandle(sessionId).controller
+}
+
+/** The session's title and folder: those its entry in the list has, until it is open itself. */
+export function useTitle(sessionId: string): string {
+  const listed = useEntry(sessionId)?.title ?? ''
+  return useView(sessionId, ({ header }) => header.title, listed)
+}
+
+export function useFolder(sessionId: string): string {
+  const listed = useEntry(sessionId)?.workspace ?? ''
+  return useView(sessionId, ({ header }) => header.workspace, listed)
+}
+
+/** Begins to open a session that is about to be shown: by the time the button is up, its answer is on its way. */
+export function warmSession(sessionId: string): void {
+  holdSession(sessionId)()
 }
 
 /** Holds the session open as long as the caller is mounted. */
