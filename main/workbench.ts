@@ -7,25 +7,12 @@ import { settleMs } from '../preload/contract/limits.ts'
 import type { HostInfo } from '../preload/contract/workbench-routes.ts'
 import { AgentFiles } from './agent/agent-files.ts'
 import { commandEffects } from './approvals/shell-command.ts'
-import { createEnvironment, programEnvironment } from './exec/environment.ts'
+import { createEnvironment } from './exec/environment.ts'
 import { ExecSessions } from './exec/exec-sessions.ts'
 import { endAllProcesses } from './exec/process.ts'
 import { findShell } from './exec/shell.ts'
 import { createShellIntegration } from './exec/shell-integration.ts'
 import { createTerminals } from './exec/terminals.ts'
-import { Differ } from './files/diff.ts'
-import type { FileChange } from './files/change.ts'
-import { checkpointFolder } from './files/checkpoint-stores.ts'
-import { CommitGate } from './files/gate.ts'
-import { Images } from './files/images.ts'
-import { Paths } from './files/paths.ts'
-import { FileStates } from './files/read-state.ts'
-import { RecentFiles } from './files/recent-files.ts'
-import { SearchProgram } from './files/search-program.ts'
-import { Watching } from './files/watching.ts'
-import { Drafts } from './files/drafts.ts'
-import { FileWorkers } from './files/worker-pool.ts'
-import { WorkspaceChanges } from './files/workspace-changes.ts'
 import { keyVariables, readProvidersConfig, writtenKeys } from './models/config.ts'
 import { createModels } from './models/models.ts'
 import { Broadcast } from './platform/broadcast.ts'
@@ -37,7 +24,7 @@ import { networkSettings } from './platform/network-settings.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
 import { settleAfterCrash } from './sessions/after-crash.ts'
-import { changedFile, StoredFileStates, StoredIntents } from './sessions/file-records.ts'
+import { lateRecorder } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
 import { DataFolder } from './sessions/data-folder.ts'
 import { DefaultModel } from './sessions/default-model.ts'
@@ -67,13 +54,13 @@ import { toldWhenSlow } from './storage/slow-commits.ts'
 import type { Storage } from './storage/storage.ts'
 import { createTools } from './tools/all-tools.ts'
 import { changeAnswers } from './transport/answers/change-answers.ts'
-import { createFileIndex, fileAnswers } from './transport/answers/file-answers.ts'
 import { listAnswers } from './transport/answers/list-answers.ts'
 import type { Desktop, Services } from './transport/answers/services.ts'
 import { sessionAnswers } from './transport/answers/session-answers.ts'
 import { workbenchAnswers } from './transport/answers/workbench-answers.ts'
 import type { Handlers } from './transport/handlers.ts'
 import { HostState } from './transport/host-state.ts'
+import { openWorkbenchFiles } from './workbench-files.ts'
 
 export type WorkbenchOptions = {
   /** The data folder; the caller owns it (`acquireHome`). */
@@ -142,10 +129,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   config.onChange(() => {
     const before = providers
     providers = readProvidersConfig(config.content)
-    // Another key, address or kind: what was refused may be answered now (A-111).
-    const entry = ({ providers: all }: typeof providers, id: string) => JSON.stringify(all.get(id) ?? null)
-    for (const { provider } of pauses.list())
-      if (entry(before, provider) !== entry(providers, provider)) pauses.end(provider)
+    pauses.reconfigured(before.providers, providers.providers)
     void redactions.refresh()
     events.send({ type: 'models.changed' })
     events.send({ type: 'settings.changed', settings: defaultModel.shownSettings() })
@@ -179,44 +163,15 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     return (await findShell(env, undefined, (settings.get()['exec.shell'] ?? undefined) as never)).name
   }
 
-  const fileStates = new StoredFileStates(storage)
-  const intents = new StoredIntents(storage, fileStates)
-  const states = new FileStates(fileStates)
-  const paths = new Paths({ dataFolder: home })
-  const recentFiles = new RecentFiles(storage)
-  const workers = new FileWorkers()
-  const gate = new CommitGate({
-    paths,
-    blobs: storage.blobs,
-    states,
-    intents,
-    wrote: (real, after) => watched.noteWritten(real, after),
-    changed: (workspace, path) => recentFiles.note(workspace, path),
+  const files = openWorkbenchFiles({
+    home,
+    storage,
+    log,
+    send: (event) => events.send(event),
+    workspaces: () => workspaces.list(),
   })
-  const differ = new Differ(workers, programEnvironment(process.env))
-  const program = new SearchProgram({ paths, env: programEnvironment(process.env) })
-  const watched = new WorkspaceChanges({ paths, program, blobs: storage.blobs, folder: checkpointFolder(home) })
-  const watching: Watching = new Watching({
-    changed: (workspace, paths) => {
-      fileIndex.changed(workspace, paths)
-      events.send({ type: 'files.changed', workspace, paths })
-    },
-    presence: (path) =>
-      void workspaces.list().then((list) => {
-        const workspace = list.find((one) => one.path === path)
-        if (workspace) events.send({ type: 'workspace.changed', workspace })
-      }),
-    refused: (workspace, reason) => log.warn('A workspace cannot be watched', { workspace, reason }),
-  })
-  const fileIndex = createFileIndex(program, watching)
-  const recordLate = (sessionId: string, turnId: string, found: FileChange[], notice: string | null = null) => {
-    if (found.length === 0 && notice === null) return
-    const changes = found.map((change) => changedFile(change, turnId))
-    const told = notice === null ? {} : { notice }
-    void sessions.command(sessionId, { type: 'changes.record', turnId, changes, ...told }).catch((error: unknown) => {
-      log.warn('Changes made by a command could not be recorded', { sessionId, error: String(error) })
-    })
-  }
+  const { paths, watched, recent, images } = files
+  const recordLate = lateRecorder({ command: (id, command) => sessions.command(id, command), log: logAt })
 
   const spoolFolder = join(home, 'tmp', 'exec')
   const ledger = new StoredLedger(storage, ({ owner, preview }, pids) => {
@@ -236,18 +191,11 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   )
   const network = new NetworkPolicy(() => networkSettings(config.content))
   const isTrusted = (workspace: string) => workspaces.isTrusted(workspace)
-  const images = new Images(storage.blobs)
   const tools = createTools({
     subagent: (request, context) => sessions.subagents.ask(request, context),
-    images,
-    changes: { watched, late: ({ sessionId, turnId }, found) => recordLate(sessionId, turnId, found) },
-    paths,
-    states,
-    gate,
+    ...files,
     blobs: storage.blobs,
-    differ,
-    workers,
-    program,
+    changes: { watched, late: ({ sessionId, turnId }, found) => recordLate(sessionId, turnId, found) },
     ownsOutput: (sessionId, hash) => holdsBody(storage, sessionId, hash),
     inContext: async (sessionId, callId) =>
       isSent({ id: sessionId, state: (await sessions.actor(sessionId)).peek() }, storage, callId),
@@ -299,7 +247,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     mentions: {
       path: async (place, path) => {
         const found = await paths.resolve(place, path)
-        recentFiles.note(place.workspace, found.kind === 'folder' ? `${found.shown}/` : found.shown)
+        recent.note(place.workspace, found.kind === 'folder' ? `${found.shown}/` : found.shown)
         return found
       },
       terminal: async (id, lines) => {
@@ -319,7 +267,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     startTurn: (actor) => {
       if (!actor.handle) return
       const { id, workspace, extraFolders } = actor.peek().view.header
-      watching.watch(workspace)
+      files.watching.watch(workspace)
       watched.prepare({ sessionId: id, workspace, extraFolders })
       void runAdmittedTurn(actor, actor.handle, {
         ...modelContext,
@@ -350,7 +298,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         () => {},
       ),
     changesRecorded: (ids) =>
-      void intents.recorded(ids).catch((error: unknown) => log.warn('An intent stays open', { error: String(error) })),
+      void files.intents
+        .recorded(ids)
+        .catch((error: unknown) => log.warn('An intent stays open', { error: String(error) })),
     rulesChanged: () =>
       void rules
         .reload()
@@ -466,8 +416,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     ownCommands,
     exec,
     paths,
-    differ,
-    gate,
+    differ: files.differ,
+    gate: files.gate,
     events,
     stopToolCommand: (itemId) => tools.stopCommand(itemId),
     context: {
@@ -493,23 +443,12 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       ...listAnswers(services),
       ...workbenchAnswers(services),
       ...changeAnswers(services),
-      ...fileAnswers({
-        watch: (workspace) => watching.watch(workspace),
-        index: fileIndex,
-        recent: recentFiles,
-        paths,
-        program,
-        gate,
-        workers,
-        drafts: new Drafts(storage),
-        recorded: (ids) => intents.recorded(ids),
-        knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path),
-      }),
+      ...files.answers,
     },
     sessions,
     storage,
     start: async () => {
-      await settleAfterCrash({ imports, intents, ledger, sessions, log: logAt })
+      await settleAfterCrash({ imports, intents: files.intents, ledger, sessions, log: logAt })
       if (lasting && storage.condition.kind !== 'newer')
         void rebuildList({ storage, log: (message, fields) => log.warn(message, fields), beside: ending.signal }).catch(
           (error: unknown) =>
@@ -536,13 +475,9 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
           ...terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})),
         ])
         await endAllProcesses()
-        await fileStates.flush()
-        await recentFiles.save()
         await imports.close()
         exports.close()
-        await watching.dispose()
-        await watched.dispose()
-        await workers.dispose()
+        await files.dispose()
         config.dispose()
         await storage.close()
       })()),

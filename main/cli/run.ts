@@ -1,40 +1,25 @@
 /** `lathe run`: one turn of an ordinary session, from a script or a terminal (sessions.md 18). */
-import { readFile, realpath, stat } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
-import { text as readAll } from 'node:stream/consumers'
 import { builtInAgent, type AgentEntry } from '../../preload/contract/agents.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { StoredEvent } from '../../preload/contract/events.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
-import { attachmentBytesMax, itemTextBytesMax } from '../../preload/contract/limits.ts'
-import { readSlash } from '../../preload/contract/slash-commands.ts'
-import type { ApprovalMode, SessionView, Turn } from '../../preload/contract/session.ts'
+import type { Attachment } from '../../preload/contract/items.ts'
+import { readSlash, unknownCommand } from '../../preload/contract/slash-commands.ts'
+import type { ApprovalMode, SessionView } from '../../preload/contract/session.ts'
 import type { ClientContext, Handlers } from '../transport/handlers.ts'
 import type { RunArguments } from './arguments.ts'
-import { exitCodes } from './exit-codes.ts'
 import type { OpenHost } from './command-host.ts'
+import { exitCodes } from './exit-codes.ts'
+import { followTurn, noteProgress, type Run } from './following.ts'
+import { folderOf, type NamedBytes, promptOf, readAttachment, upload, UsageError } from './given.ts'
 import type { Interrupts } from './interrupts.ts'
-import type { Output } from './output.ts'
 import { mentionsIn } from './mentions.ts'
+import type { Output } from './output.ts'
 import { findSession } from './session-id.ts'
-import { answerOnTerminal, type TerminalAnswers } from './terminal-answers.ts'
-
-const uploadPartBytes = 1024 * 1024
-
-/** Wrong usage that only looking shows: exit 2, and no session is made (S-130). */
-class UsageError extends LatheError {
-  constructor(message: string) {
-    super('request.invalid', message)
-  }
-}
 
 /** A model nobody configured is as wrong as an option nobody knows (M-25). */
 function isWrongUsage(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof LatheError && error.code === 'model.unknown')
 }
-
-type Run = { args: RunArguments; output: Output; interrupts: Interrupts; handlers: Handlers; client: ClientContext }
 
 export async function run(
   args: RunArguments,
@@ -108,12 +93,7 @@ async function prepare(running: Run, workspace: string, files: NamedBytes[]): Pr
 /** A slash command nobody knows, or one of the window, is wrong usage; no session is made for it. */
 function checkCommand(prompt: string): void {
   const read = readSlash(prompt)
-  if (read.kind === 'unknown') {
-    const near = read.nearest.map((name) => `/${name}`).join(', ')
-    throw new UsageError(
-      `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''} To send it as text, begin with //.`,
-    )
-  }
+  if (read.kind === 'unknown') throw new UsageError(`${unknownCommand(read)} To send it as text, begin with //.`)
   if (read.kind !== 'command') return
   const { kind, name } = read.command
   if ((kind === 'ui' && name !== 'new') || (name === 'new' && read.argument === ''))
@@ -288,141 +268,6 @@ async function newestOf(workspace: string, handlers: Handlers, client: ClientCon
   })
 }
 
-/** Shows the turn's events as they are stored, up to its one end, and answers the exit code for it. */
-async function followTurn(running: Run, before: SessionView, turnId: string): Promise<number> {
-  const { args, output, interrupts, handlers, client } = running
-  const { id: sessionId, workspace } = before.header
-  const stop = async (reason: 'person' | 'timeout' = 'person'): Promise<void> => {
-    // A turn that has just settled needs no stop.
-    await handlers.session.stop({ requestId: newId(), sessionId, turnId, reason }, client).catch(() => undefined)
-  }
-  const limit = args.timeout === undefined ? undefined : setTimeout(() => void stop('timeout'), args.timeout)
-  interrupts.signal.addEventListener('abort', () => void stop(), { once: true })
-  if (interrupts.signal.aborted) await stop()
-  const answers =
-    client.attendance === 'attended' ? answerOnTerminal({ handlers, client, sessionId, interrupts }) : null
-  const refused = countRefused()
-  try {
-    for await (const event of turnEvents(running, before, turnId, answers)) {
-      if (event.type === 'turn.started' && output.json)
-        output.line({ type: 'session', sessionId, turnId, workspace, model: event.model })
-      if (output.json) output.line(event)
-      else noteProgress(event, output)
-      refused.see(event)
-      if (event.type === 'turn.settled' && event.turnId === turnId)
-        return await finish(running, sessionId, event.turn, event.items, refused.sentence())
-    }
-    throw new LatheError('host.unreachable', 'The turn’s events ended before the turn did.', {
-      hint: `See it with \`lathe sessions show ${sessionId}\`.`,
-    })
-  } finally {
-    clearTimeout(limit)
-    answers?.dispose()
-  }
-}
-
-/** Stored events of the session from `turn.started` of this turn on. A pruned range is begun again after what was seen. */
-async function* turnEvents(
-  { handlers, client, output }: Run,
-  before: SessionView,
-  turnId: string,
-  answers: TerminalAnswers | null,
-): AsyncGenerator<StoredEvent> {
-  const reading = new AbortController()
-  let started = false
-  try {
-    const { id: sessionId, lastSeq } = before.header
-    const input = { sessionId, stream: newId(), after: lastSeq, journalId: before.journalId }
-    for await (const event of handlers.session.events(input, { ...client, signal: reading.signal })) {
-      answers?.see(event)
-      if (event.type === 'session.storageFailed' && event.attempt === 1)
-        output.note(
-          ['The turn cannot be saved at the moment; it is tried again.', event.error.hint].filter(Boolean).join(' '),
-        )
-      if (event.seq === null) continue
-      started ||= event.type === 'turn.started' && event.turnId === turnId
-      if (started) yield event
-    }
-  } finally {
-    reading.abort()
-  }
-}
-
-/** The end of the turn for people, and its exit code (S-128). */
-async function finish(
-  { output, handlers, client }: Run,
-  sessionId: string,
-  turn: Turn,
-  items: Item[],
-  refused: string | null,
-): Promise<number> {
-  const { outcome, error } = turn
-  if (!output.json) {
-    const last = items.findLast((item) => item.kind === 'text' && item.turnId === turn.id && item.final)
-    if (last?.kind === 'text') output.print(await wholeText(last, sessionId, handlers, client))
-    if (error) output.fail(new LatheError(error.code, error.message, { hint: error.hint }))
-    else if (outcome !== 'completed') output.note(`The turn was ${outcome}.`)
-  }
-  if (refused) output.note(refused)
-  if (outcome === 'completed') return exitCodes.completed
-  if (outcome === 'stopped') return exitCodes.stopped
-  return error?.code === 'person.needed' ? exitCodes.personNeeded : exitCodes.failed
-}
-
-/** A long text travels clipped (S-58); what is printed is all of it. */
-async function wholeText(
-  item: ItemOf<'text'>,
-  sessionId: string,
-  handlers: Handlers,
-  client: ClientContext,
-): Promise<string> {
-  if (Buffer.byteLength(item.text) < itemTextBytesMax) return item.text
-  const whole = await handlers.session.item({ sessionId, itemId: item.id }, client).catch(() => item)
-  return whole.kind === 'text' ? whole.text : item.text
-}
-
-/** What was not allowed and what stayed unanswered, for the last line on stderr. */
-function countRefused(): { see(event: StoredEvent): void; sentence(): string | null } {
-  const denied = new Set<string>()
-  const unanswered = new Set<string>()
-  const note = (id: string, code: string | undefined): void => {
-    if (code === 'approval.unattended') denied.add(id)
-    if (code === 'question.no_answer') unanswered.add(id)
-  }
-  return {
-    see(event) {
-      if (event.type === 'item.put' && event.item.kind === 'tool') note(event.item.id, event.item.code)
-      if (event.type === 'item.patch') note(event.itemId, event.set.code)
-    },
-    sentence() {
-      const parts = [
-        counted(denied.size, 'action', 'not allowed'),
-        counted(unanswered.size, 'question', 'unanswered'),
-      ].filter((part) => part !== null)
-      return parts.length > 0 ? parts.join(', ') : null
-    },
-  }
-}
-
-function counted(count: number, noun: string, what: string): string | null {
-  return count === 0 ? null : `${count} ${noun}${count === 1 ? '' : 's'} ${what}`
-}
-
-function noteProgress(event: StoredEvent, output: Output): void {
-  if (event.type === 'item.patch' && event.set.state === 'running' && event.set.title)
-    output.note(`· ${event.set.title}`)
-  if (
-    event.type === 'item.put' &&
-    event.item.kind === 'tool' &&
-    (event.item.state === 'running' || event.item.state === 'proposed')
-  )
-    output.note(`· ${event.item.title}`)
-  if (event.type === 'item.put' && event.item.kind === 'notice') output.note(event.item.text)
-  if (event.type === 'compaction.started') output.note('· Compacting context')
-  if (event.type === 'item.put' && event.item.kind === 'compaction')
-    output.note(`· Context compacted: ${event.item.tokensBefore} to ${event.item.tokensAfter} tokens`)
-}
-
 /** The person's own command (T-25): its output on stdout, exit 0 where it exits 0, else 1 (S-130). */
 async function runOwnCommand(
   { output, interrupts, handlers, client }: Run,
@@ -464,43 +309,4 @@ async function runOwnCommand(
     reading.abort()
   }
   throw new LatheError('host.unreachable', 'The command’s events ended before the command did.')
-}
-
-type NamedBytes = { name: string; bytes: Buffer }
-
-async function promptOf(given: string): Promise<string> {
-  const prompt = given === '-' ? await readAll(process.stdin) : given
-  if (prompt.trim() === '') throw new UsageError('PROMPT is empty.')
-  return prompt
-}
-
-async function folderOf(given = process.cwd()): Promise<string> {
-  const path = await realpath(resolve(given)).catch(() => null)
-  if (path !== null && (await stat(path)).isDirectory()) return path
-  throw new UsageError(`${given} is no folder.`)
-}
-
-async function readAttachment(path: string): Promise<NamedBytes> {
-  const file = await stat(path).catch(() => null)
-  if (!file?.isFile()) throw new UsageError(`${path} cannot be attached: there is no such file.`)
-  if (file.size > attachmentBytesMax) throw new UsageError(`${path} cannot be attached: it is larger than 50 MiB.`)
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${path} cannot be attached (${error.code}).`)
-  })
-  return { name: basename(path), bytes }
-}
-
-/** Uploads in parts; the last one answers what the host made of the file. */
-async function upload({ handlers, client }: Run, { name, bytes }: NamedBytes): Promise<Attachment> {
-  const uploadId = newId()
-  for (let part = 0, at = 0; ; part++, at += uploadPartBytes) {
-    const last = at + uploadPartBytes >= bytes.length
-    const data = bytes.toString('base64', at, at + uploadPartBytes)
-    const { attachment } = await handlers.attachments.upload(
-      { uploadId, name, mediaType: 'application/octet-stream', part, last, data },
-      client,
-    )
-    if (attachment) return attachment
-    if (last) throw new LatheError('attachment.rejected', `${name} was not taken.`)
-  }
 }

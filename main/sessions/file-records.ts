@@ -91,6 +91,24 @@ function asCommand({ author, changes, unclear }: SettledIntent): Command {
   return { type: 'changes.record', turnId: author.turnId, changes: all, ...(unclear.length > 0 ? { notice } : {}) }
 }
 
+/** Records what a command changed, found after its call had ended or its turn had settled. Never throws: a refusal is logged. */
+export function lateRecorder({
+  command,
+  log,
+}: {
+  command(sessionId: string, command: Command): Promise<unknown>
+  log(level: 'warn', message: string, fields: Record<string, unknown>): void
+}) {
+  return (sessionId: string, turnId: string, found: readonly FileChange[], notice: string | null = null): void => {
+    if (found.length === 0 && notice === null) return
+    const changes = found.map((change) => changedFile(change, turnId))
+    const told = notice === null ? {} : { notice }
+    void command(sessionId, { type: 'changes.record', turnId, changes, ...told }).catch((error: unknown) => {
+      log('warn', 'Changes made by a command could not be recorded', { sessionId, error: String(error) })
+    })
+  }
+}
+
 export function changedFile(change: FileChange, turnId: string): ChangedFile {
   const { callId: _, ...file } = change
   return { ...file, turnId }

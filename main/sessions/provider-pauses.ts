@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../../preload/contract/errors.ts'
 import { quotaPauseMs } from '../../preload/contract/limits.ts'
+import type { Provider } from '../models/config.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Refused } from '../turns/automatic.ts'
 import { SessionClock } from './session-clock.ts'
@@ -66,6 +67,12 @@ export class ProviderPauses {
     if (!this.#pauses.delete(provider)) return
     this.#save()
     this.#ports.ended()
+  }
+
+  /** Another key, address or kind of a provider: what was refused may be answered now. */
+  reconfigured(before: ReadonlyMap<string, Provider>, now: ReadonlyMap<string, Provider>): void {
+    for (const { provider } of this.list())
+      if (JSON.stringify(before.get(provider)) !== JSON.stringify(now.get(provider))) this.end(provider)
   }
 
   /** Waits until what was said is stored. */

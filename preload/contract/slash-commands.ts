@@ -60,6 +60,12 @@ export function readSlash(text: string): SlashReading {
   return { kind: 'unknown', name, nearest: nearestNames(name.toLowerCase()) }
 }
 
+/** What the person is told of a name nobody knows. */
+export function unknownCommand({ name, nearest }: Extract<SlashReading, { kind: 'unknown' }>): string {
+  const near = nearest.map((one) => `/${one}`).join(', ')
+  return `There is no command /${name}.${near ? ` Did you mean ${near}?` : ''}`
+}
+
 function nearestNames(name: string): string[] {
   return slashCommands
     .map((command) => ({ name: command.name, far: distance(name, command.name) }))

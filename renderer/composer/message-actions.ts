@@ -1,6 +1,6 @@
 /** What keys and buttons do with the message as it stands: sent, steered, queued, run, saved, recalled, taken back. */
 import { joinMessages, movedBy } from '../../preload/contract/mentions.ts'
-import { readSlash } from '../../preload/contract/slash-commands.ts'
+import { readSlash, unknownCommand } from '../../preload/contract/slash-commands.ts'
 import { attempt } from '../app/attempt.ts'
 import { asLatheError } from '../state/session-client.ts'
 import { offerImport, readSessionFile } from '../sessions/session-import.ts'
@@ -44,10 +44,7 @@ async function ranAsCommand(sessionId: string, hands: ComposerHands): Promise<bo
   const read = readSlash(store.getState().text)
   if (read.kind === 'text') return false
   if (read.kind === 'unknown') {
-    const near = read.nearest.map((name) => `/${name}`).join(', ')
-    store.setState({
-      remark: { text: `There is no command /${read.name}.${near ? ` Did you mean ${near}?` : ''}`, sendAsText: true },
-    })
+    store.setState({ remark: { text: unknownCommand(read), sendAsText: true } })
     return true
   }
   await takeLine(sessionId, () => runSlash(sessionId, read.command, read.argument, hands))
