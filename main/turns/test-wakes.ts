@@ -1,7 +1,7 @@
 /** Processes that end, and the turns they start, for tests. */
 import { wakeGatherMs } from '../../preload/contract/limits.ts'
 import { type AutomaticRequest, nextStart } from './automatic.ts'
-import { Driver, type Reply } from './test-driver.ts'
+import type { Driver, Reply } from './test-driver.ts'
 
 /** A process that ran in the background and ended by itself. */
 export function ends(
