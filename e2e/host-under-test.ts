@@ -52,8 +52,8 @@ export async function openWeb(context: BrowserContext, { lab, folder, limitMs }:
   const start = (...more: string[]): LatheProcess =>
     lab.start([...args, ...more], limitMs === undefined ? {} : { limitMs })
   let host = start()
-  let url = await addressOf(host)
-  const page = await context.newPage()
+  const [first, page] = await Promise.all([addressOf(host), context.newPage()])
+  let url = first
   await page.goto(url)
   return {
     page,

@@ -214,6 +214,7 @@ test('S-103 S-112 a recalled prompt brings its mention back, which is told to th
   await expect(window.message).toHaveValue('half')
   await expect(chips).toHaveCount(0)
   await keyboard.press('ArrowUp')
+  await expect(chips).toContainText('index.js')
   await keyboard.press('Enter')
   await expect(window.entry('Turn completed')).toHaveCount(2)
   const told = ({ body }: { body: unknown }) =>
