@@ -1,7 +1,7 @@
 import type { ISearchOptions, SearchAddon } from '@xterm/addon-search'
 import { CaseSensitive, Regex, WholeWord } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
-import { colour } from '../app/theme.ts'
+import { colour, useShownTheme } from '../app/theme.ts'
 import { FindBar } from '../ui/find-bar.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
@@ -20,6 +20,8 @@ export function TerminalFind({ search, onClose }: { search: SearchAddon; onClose
   const [wholeWord, setWord] = useState(false)
   const [regex, setRegex] = useState(false)
   const [found, setFound] = useState<{ index: number; count: number } | null>(null)
+  // Matches are marked in the colours of the theme they were found in.
+  const theme = useShownTheme()
   const invalid = regex && !isExpression(text)
 
   const options = (incremental: boolean): ISearchOptions => ({
@@ -51,8 +53,8 @@ export function TerminalFind({ search, onClose }: { search: SearchAddon; onClose
     return () => listening.dispose()
   }, [search])
   useEffect(
-    () => findAsTyped(`${text} ${caseSensitive} ${wholeWord} ${regex}`),
-    [text, caseSensitive, wholeWord, regex],
+    () => findAsTyped(`${text} ${caseSensitive} ${wholeWord} ${regex} ${theme}`),
+    [text, caseSensitive, wholeWord, regex, theme],
   )
 
   const said =

@@ -7,6 +7,7 @@ import type { TerminalFrame } from '../../preload/contract/terminal-routes.ts'
 import { useZoom } from '../app/appearance.ts'
 import { isMac } from '../app/keys.ts'
 import { useSetting } from '../state/workbench-store.ts'
+import { PacedWrites } from './paced-writes.ts'
 import { createScreen, type Screen } from './screen.ts'
 import { attachTerminal, type TerminalLink } from './terminal-link.ts'
 
@@ -78,12 +79,15 @@ export function useTerminal(place: RefObject<HTMLElement | null>, given: Given):
     const { term } = shown
     let isOver = wasOver()
     const write = (data: string) => new Promise<void>((resolve) => term.write(data, resolve))
+    const output = new PacedWrites(write, () => term.textarea === document.activeElement)
     const onFrame = async (frame: TerminalFrame) => {
+      if (frame.type === 'data') return output.push(frame.data)
+      // What is still to be parsed stands before it.
+      await output.flush()
       if (frame.type === 'exit') {
         isOver = true
         return onEnded({ exitCode: frame.exitCode, signal: frame.signal })
       }
-      if (frame.type === 'data') return write(frame.data)
       term.reset()
       term.resize(frame.cols, frame.rows)
       const at = frame.commands?.at ?? frame.data.length
@@ -104,12 +108,15 @@ export function useTerminal(place: RefObject<HTMLElement | null>, given: Given):
     observer.observe(place.current)
     const onFocus = () => fit()
     addEventListener('focus', onFocus)
+    const onKeyboard = () => void output.flush()
+    term.textarea?.addEventListener('focus', onKeyboard)
     fit()
     if (inFront()) term.focus()
     return () => {
       removeEventListener('focus', onFocus)
       observer.disconnect()
       host.close()
+      output.drop()
       shown.dispose()
       screen.current = null
     }
