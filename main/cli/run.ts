@@ -82,11 +82,12 @@ async function prepare(running: Run, workspace: string, files: NamedBytes[]): Pr
   // What a window shows above everything: a damaged database, a configuration that could not be read.
   const { banner } = await handlers.host.info(undefined, client)
   if (banner !== null) output.note(banner)
+  // Before the session: one without a message is kept for a moment only (S-3).
+  const attachments: Attachment[] = []
+  for (const file of files) attachments.push(await upload(running, file))
   const sessionId = await chooseSession(running, workspace)
   const before = await handlers.session.open({ sessionId }, client)
   await namedAgent(running, before.header.workspace)
-  const attachments: Attachment[] = []
-  for (const file of files) attachments.push(await upload(running, file))
   return { before, attachments }
 }
 

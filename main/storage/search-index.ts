@@ -17,6 +17,8 @@ const toolCharsMax = 16 * 1024
 const usualRound = { docs: 64, chars: 256 * 1024 }
 /** The newest matches that are ranked; older ones of a word that is everywhere are not looked at. */
 const candidatesMax = 2_000
+/** Parts of words come behind whole words, and cost more to look for. */
+const partCandidatesMax = 200
 /** So few sessions are looked for where they stand, instead of among all matches. */
 const fewSessions = 50
 const halfLifeDays = 30
@@ -161,6 +163,7 @@ export function openSearchIndex(db: Database) {
   ): Candidate[] {
     const { where, values } = conditions(query)
     const indexed = of === 'words' ? searchKinds : usualColumns
+    const most = of === 'words' ? candidatesMax : partCandidatesMax
     const asked = (query.kinds.length > 0 ? query.kinds : usualColumns).filter((column) => indexed.includes(column))
     const stretches = stretchesThatFit(query)
     const found: Candidate[] = []
@@ -179,9 +182,9 @@ export function openSearchIndex(db: Database) {
           WHERE ${table} MATCH :expression AND ${where.join(' AND ')}
             ${stretch ? `AND ${table}.rowid BETWEEN :first AND :last` : ''}
           ORDER BY ${table}.rowid DESC LIMIT :left
-        `).all({ expression, ...values, ...stretch, left: candidatesMax - found.length }),
+        `).all({ expression, ...values, ...stretch, left: most - found.length }),
       )
-      if (found.length >= candidatesMax) break
+      if (found.length >= most) break
     }
     return found
   }
