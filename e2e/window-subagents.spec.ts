@@ -13,7 +13,7 @@ const says = (text: string): Step => ({ emit: [{ text }] })
 
 const card = (window: LatheWindow, label: string) => window.entry(`Subagent ${label}`)
 
-test('C-95 C-104 K-20 a subagent asks where the person is, shows what it does, and its transcript leads back', async ({
+test('C-95 C-104 a subagent asks where the person is, shows what it does, and its transcript leads back', async ({
   open,
 }) => {
   const { window, lab } = await open({
@@ -40,11 +40,16 @@ test('C-95 C-104 K-20 a subagent asks where the person is, shows what it does, a
   await window.button('Open transcript of find the port').click()
   await expect(window.entry('Answer: The port is 4000.')).toBeVisible()
   await expect(window.message).toBeHidden()
-  // In no list, and a reload leads back to the session that asked for it.
-  await expect(window.sessions.getByRole('listitem')).toHaveCount(1)
+  // The list has the folder and the one session of the person's.
+  await expect(window.sessions.getByRole('listitem')).toHaveCount(2)
   await window.button('Back to the session').last().click()
   await expect(window.entry('Answer: It is 4000.')).toBeVisible()
   await expect(window.message).toBeVisible()
+  // A reload shows the session that asked for it.
+  await window.button('Open transcript of find the port').click()
+  await expect(window.entry('Answer: The port is 4000.')).toBeVisible()
+  await window.page.reload()
+  await expect(window.entry('Answer: It is 4000.')).toBeVisible()
 })
 
 test('C-102 Stop on one card ends that one alone; Stop of the turn ends what is left', async ({ open }) => {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import type { ItemOf } from '../../preload/contract/items.ts'
 import type { SessionView } from '../../preload/contract/session.ts'
 import type { Step } from '../../e2e/model-server/server.ts'
+import { newId } from '../../preload/contract/ids.ts'
+import { Forks } from './forks.ts'
 import { calls, refusal, says, testScene } from './test-scene.ts'
 import type { Follower, TestWorkbench } from './test-workbench.ts'
 
@@ -231,6 +233,29 @@ test('C-106 after a kill a running subagent has failed as interrupted, and nothi
   const child = await again.sessions.open(cards(view)[0]!.sessionId!)
   expect(child.header.lastOutcome).toBe('interrupted')
   expect(scene.server.asked()).toHaveLength(asked)
+})
+
+test('C-95 S-76 a fork keeps what the cards say, ended where they were, and leaves the transcripts with the session they are of', async () => {
+  const bench = await scene.workbench([
+    delegates({ label: 'quick' }),
+    of('quick', says('Quick result.')),
+    { ...delegates({ label: 'slow', background: true }), when: { lastUserContains: 'do it' } },
+    of('slow', calls('slowly')),
+    parentSays('Both asked.'),
+  ])
+  const { id, turnId, follower } = await started(bench)
+  await bench.tools.running('slowly')
+  await follower.until(({ turn }) => turn?.status?.kind === 'subagents')
+  await bench.sessions.command(id, { type: 'subagent.waited', turnId })
+  await follower.settled(turnId)
+  const { sessions, storage, settings } = bench
+  const environment = () => ({ now: Date.now(), newId, settings, rules: [] })
+  const fork = await new Forks({ sessions, storage, entryChanged: () => {}, environment }).fork(id, {})
+  expect(cards(await sessions.open(fork.id))).toMatchObject([
+    { label: 'quick', phase: 'done', result: 'Quick result.', sessionId: null },
+    { label: 'slow', phase: 'stopped', status: 'final', sessionId: null },
+  ])
+  expect(phases(follower.view)[1]).not.toBe('stopped')
 })
 
 /** A call of the subagent that needs consent. */
