@@ -182,7 +182,8 @@ async function search({ query, limit }: Args<'search'>, { handlers, client, outp
   // A session is named once, above what was found in it.
   else
     for (const [sessionId, found] of Map.groupBy(hits, (hit) => hit.sessionId)) {
-      const lines = found.map(({ at, kind, snippet }) => `    ${time(at)}  ${kind.padEnd(5)}  ${oneLine(snippet)}`)
+      const said = found.filter(({ kind }) => kind !== 'title')
+      const lines = said.map(({ at, kind, snippet }) => `    ${time(at)}  ${kind.padEnd(5)}  ${oneLine(snippet)}`)
       output.print([`${sessionId}  ${oneLine(found[0]!.sessionTitle)}`, ...lines].join('\n'))
     }
   if (partial) output.note('The search index is still catching up; there may be more.')

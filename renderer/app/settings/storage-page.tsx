@@ -154,7 +154,7 @@ function CleanUp({ usage, onDone }: { usage: StorageUsage; onDone: () => void })
             Cancel
           </Button>
         ) : (
-          <Button size="small" disabled={runs} onClick={() => void clean()}>
+          <Button acts size="small" disabled={runs} onClick={() => void clean()}>
             <Eraser size={13} strokeWidth={1.75} aria-hidden />
             Reclaim space
           </Button>
