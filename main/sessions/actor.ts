@@ -16,7 +16,7 @@ import type { ReportWhen } from '../agent/turn-port.ts'
 import type { SessionWrite, Storage } from '../storage/storage.ts'
 import { decide } from '../turns/decide.ts'
 import type { Decision } from '../turns/decision.ts'
-import type { Command, Input } from '../turns/inputs.ts'
+import { type Command, type Input, isKept } from '../turns/inputs.ts'
 import { checkMutable, checkRights, type Rights } from '../turns/requests.ts'
 import type { Effect, Environment, SessionState } from '../turns/state.ts'
 import { type Letter, Mailbox, type StreamReport } from './mailbox.ts'
@@ -468,20 +468,6 @@ function unsaved(): LatheError {
     reason: 'storage',
     hint: 'Free disk space, then try again.',
   })
-}
-
-const keptCommands = new Set<Command['type']>([
-  'stop',
-  'command.ended',
-  'exec.ended',
-  'compaction.end',
-  'subagent.ended',
-  'subagent.stop',
-])
-
-/** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
-function isKept(input: Input): boolean {
-  return input.kind === 'report' || keptCommands.has(input.command.type)
 }
 
 const looking = new Set<Effect['do']>(['entry', 'next', 'rules', 'subagentPlaces', 'rejudgeSubagents'])

@@ -10,7 +10,7 @@ export const docsBits = 15
 
 export type SearchPart = { part: number; words: string; trigrams: string }
 
-export function partOf(n: number): SearchPart {
+function partOf(n: number): SearchPart {
   return partAt(n >> docsBits)
 }
 

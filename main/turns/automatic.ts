@@ -12,8 +12,7 @@ import type { PendingNotice } from '../storage/storage.ts'
 import type { Decision } from './decision.ts'
 import { clearNotice, setNotice } from './notices.ts'
 import { nextFollowUp } from './queue.ts'
-import type { End } from './settle.ts'
-import type { SessionState } from './state.ts'
+import type { End, SessionState } from './state.ts'
 
 const personal = new Set<TurnSource>(['person', 'follow_up', 'recovery'])
 const woken = new Set<TurnSource>(['process', 'subagent'])

@@ -204,3 +204,17 @@ export type Command =
   | { type: 'exec.unreaped'; preview: string; pids: number[] }
 
 export type Input = { kind: 'command'; command: Command } | { kind: 'report'; turnId: string; report: Report }
+
+const keptCommands = new Set<Command['type']>([
+  'stop',
+  'command.ended',
+  'exec.ended',
+  'compaction.end',
+  'subagent.ended',
+  'subagent.stop',
+])
+
+/** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
+export function isKept(input: Input): boolean {
+  return input.kind === 'report' || keptCommands.has(input.command.type)
+}

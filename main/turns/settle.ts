@@ -1,7 +1,6 @@
 /** How a turn ends: once, with everything that belongs to its end in one decision (T-2, T-43). All outcomes pass here (T-44). */
-import type { ErrorBody } from '../../preload/contract/errors.ts'
 import { sliceItems } from '../../preload/contract/limits.ts'
-import type { Ending, Outcome, Recovery, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { Outcome, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { clipItem } from '../storage/clip.ts'
 import { noteProvider } from './automatic.ts'
 import { failureCard } from './failures.ts'
@@ -9,19 +8,10 @@ import type { Decision } from './decision.ts'
 import { notifyAgain } from './pending-notices.ts'
 import { emitApprovals, emitQuestions } from './waiting.ts'
 import { pauseQueue } from './queue.ts'
+import type { End } from './state.ts'
 import { leaveSteers } from './steers.ts'
 import { closeOpenItem } from './streamed-items.ts'
 import { endSubagentsOf } from './subagents.ts'
-
-export type End = {
-  outcome: Outcome
-  ending?: Ending
-  reason?: string
-  /** `provider`: who refused. */
-  error?: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined; provider?: string | undefined }
-  /** What an interrupted turn leaves for the person to decide. */
-  recovery?: Recovery
-}
 
 export function settle(decision: Decision, end: End): void {
   const turnId = decision.turn.id

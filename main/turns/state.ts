@@ -10,7 +10,10 @@ import {
   type ApprovalMode,
   type CallInWriting,
   type ChangedFile,
+  type Ending,
+  type Outcome,
   type Parent,
+  type Recovery,
   type SessionView,
   type TurnStatus,
 } from '../../preload/contract/session.ts'
@@ -265,4 +268,15 @@ export function newSession(input: {
     subagentAsks: new Map(),
     bindings: new Map(),
   }
+}
+
+/** How a turn comes to its end. */
+export type End = {
+  outcome: Outcome
+  ending?: Ending
+  reason?: string
+  /** `provider`: who refused. */
+  error?: ErrorBody & { detail?: string | undefined; retryAt?: number | undefined; provider?: string | undefined }
+  /** What an interrupted turn leaves for the person to decide. */
+  recovery?: Recovery
 }
