@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Step } from '../../e2e/model-server/server.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { idleActorsMax } from '../../preload/contract/limits.ts'
@@ -79,20 +78,15 @@ describe('a disk that fails', () => {
 
   test('T-38 T-58 while nothing can be saved no tool starts; after three tries the turn fails and keeps what came', async () => {
     const disk = heldDisk()
-    const step: Step = {
-      emit: [
-        { text: 'Hello there, ' },
-        { delayMs: 30 },
-        { text: 'my friend.' },
-        { call: { name: 'hold', args: { name: 'tool' } } },
-      ],
-    }
-    const bench = await scene.workbench([step], { storage: disk.over })
+    const call = { call: { name: 'hold', args: { name: 'tool' } } }
+    const bench = await scene.workbench([{ emit: [{ text: 'Hello there, my friend.' }, call] }], { storage: disk.over })
     const actor = bench.create()
     const window = await bench.follow(actor)
+    disk.hold((write) => write.items.some((item) => item.kind === 'tool'))
     const turnId = await bench.start(actor, 'do it')
-    await window.until((view) => view.items.at(-1)?.kind === 'text')
+    await disk.written()
     disk.fail(forEver)
+    disk.release(true)
     await window.event('session.storageFailed')
     await vi.advanceTimersByTimeAsync(8_000)
     disk.fail(0)
