@@ -137,6 +137,8 @@ describe('room for a request', () => {
     ])
     const actor = bench.create()
     const window = await bench.follow(actor)
+    // What a tool more would take is not in these numbers.
+    bench.settings['subagents.depth'] = 0
     bench.settings['compaction.retain'] = 0.1
     await ask(bench, actor, window, `ask 1 ${long(3_000)}`)
     await ask(bench, actor, window, `ask 2 ${long(9_500)}`)
@@ -355,6 +357,8 @@ describe('the job', () => {
     const small = { id: 'small', contextLength: 8_000, maxOutput: 1_000 }
     const parts = ['part 1', 'part 2', 'part 3'].map(summary)
     const bench = await scene.workbench([...answers(5), ...parts], { lab: { models: [...lab.models, small] } })
+    // What a tool more would take is not in these numbers.
+    bench.settings['subagents.depth'] = 0
     const { actor, window } = await turns(bench, 5, 2_100)
     bench.settings['compaction.retain'] = 0.1
     await bench.sessions.command(actor.id, { type: 'settings', model: 'lab/small' })
