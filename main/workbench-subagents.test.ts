@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Step } from '../e2e/model-server/server.ts'
 import type { ItemOf } from '../preload/contract/items.ts'
 import type { SessionView } from '../preload/contract/session.ts'
-import { call, says, Whole } from './test-whole.ts'
+import { newId } from '../preload/contract/ids.ts'
+import { call, says, who, Whole } from './test-whole.ts'
 
 let whole: Whole
 
@@ -129,3 +130,42 @@ test('F-206 F-901 a subagent has read nothing yet, and what it changes is its pa
   const changed = (await sessions.actor(id)).published.changes
   expect(changed).toMatchObject([{ path: 'a.txt', turnId: card!.turnId, kind: 'edited', added: 1, removed: 1 }])
 }, 60_000)
+
+test('C-95 a subagent’s session is read and never changed or deleted by itself, whatever request names it', async () => {
+  const { sessions, handlers } = whole.bench
+  const id = await started('all', await whole.workspace())
+  await whole.turn(id, {}, delegates('own'), of('own', says('Found.')), ofParent(says('Done.')))
+  const sessionId = cards(await sessions.open(id))[0]!.sessionId!
+  const before = await sessions.open(sessionId)
+  const to = () => ({ requestId: newId(), sessionId })
+  const message = { text: 'x', attachments: [] }
+  const [turn] = before.turns
+  const turnId = turn!.id
+  const asked: Record<string, Promise<unknown>> = {
+    submit: handlers.session.submit({ ...to(), ...message }, who),
+    settings: handlers.session.settings({ ...to(), approvalMode: 'all' }, who),
+    retry: handlers.session.retry({ ...to(), turnId }, who),
+    continue: handlers.session.continue({ ...to(), turnId }, who),
+    rewind: handlers.session.rewind({ ...to(), itemId: turn!.userItemId, withFiles: false }, who),
+    compact: handlers.session.compact({ ...to(), focus: '' }, who),
+    command: handlers.session.command({ ...to(), line: 'touch x' }, who),
+    steer: handlers.steers.add({ ...to(), turnId, ...message }, who),
+    queue: handlers.followUps.add({ ...to(), ...message }, who),
+    rename: handlers.sessions.rename({ ...to(), title: 'x' }, who),
+    pin: handlers.sessions.pin({ ...to(), pinned: true }, who),
+    archive: handlers.sessions.archive({ ...to(), archived: true }, who),
+    delete: handlers.sessions.delete(to(), who),
+    purge: handlers.sessions.purge(to(), who),
+  }
+  const came = await Promise.all(
+    Object.entries(asked).map(async ([name, reply]) => [
+      name,
+      await reply.then(
+        () => 'done',
+        (error) => error.code,
+      ),
+    ]),
+  )
+  expect(came).toEqual(Object.keys(asked).map((name) => [name, 'session.read_only']))
+  expect((await sessions.open(sessionId)).items).toEqual(before.items)
+})

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { newId } from '../preload/contract/ids.ts'
 import { call, says, who, Whole } from './test-whole.ts'
@@ -62,3 +64,51 @@ test('Z-4 trust is kept by real path over a restart, covers folders below, and c
   expect(await open(join(folder, 'below'))).toMatchObject({ trusted: false })
   expect(await open(whole.root)).toMatchObject({ trusted: false })
 })
+
+test('Z-4 S-92 no spelling of a folder makes it one that lies in a trusted one: not in an imported file, not in a request', async () => {
+  const folder = await foreign()
+  const trusted = await whole.workspace()
+  await symlink(folder, join(trusted, 'link'))
+  const { sessions: routes } = whole.bench.handlers
+  const { sessions } = whole.bench
+  for (const spelled of [`${trusted}/../${basename(folder)}`, `${trusted}/link`]) {
+    const usage = {
+      input: null,
+      output: null,
+      reasoning: null,
+      cacheRead: null,
+      cacheWrite: null,
+      total: null,
+      cost: null,
+    }
+    const named = { workspace: spelled, title: spelled, titleSource: 'manual', model: null, effort: null, plan: null }
+    const session = { createdAt: 1, updatedAt: 1, usage, ...named }
+    const file = JSON.stringify({ format: 'lathe.session', version: 1, session, turns: [], items: [] })
+    const part = { uploadId: newId(), part: 0, last: true, data: Buffer.from(file).toString('base64') }
+    const imported = (await routes.import({ ...act(), ...part }, who)).sessionId!
+    const { sessionId: made } = await routes.create({ ...act(), workspace: spelled, approvalMode: 'all' }, who)
+    for (const id of [imported, made]) {
+      await sessions.command(id, { type: 'settings', approvalMode: 'all' })
+      await whole.turn(id, {}, edit, says('It was denied.'))
+      expect(whole.lastRequest()).not.toContain('OBEY')
+      expect((await sessions.open(id)).header.workspace).toBe(folder)
+    }
+  }
+  await expect(readFile(join(folder, 'made.txt'))).rejects.toThrow('ENOENT')
+})
+
+test.skipIf(process.platform === 'win32')(
+  'S-54 a pipe or an endless file where git names the branch holds nothing up',
+  async () => {
+    const [pipe, endless] = [join(whole.root, 'pipe'), join(whole.root, 'endless')]
+    for (const folder of [pipe, endless]) await mkdir(join(folder, '.git'), { recursive: true })
+    await promisify(execFile)('mkfifo', [join(pipe, '.git/HEAD')])
+    await symlink('/dev/zero', join(endless, '.git/HEAD'))
+    const { workspaces } = whole.bench.handlers
+    for (const path of [pipe, endless])
+      expect(await workspaces.open({ ...act(), path }, who)).toMatchObject({ state: 'present', branch: null })
+    expect((await workspaces.list(undefined, who)).map(({ path }) => path)).toEqual(
+      expect.arrayContaining([pipe, endless]),
+    )
+  },
+)

@@ -19,8 +19,20 @@ export async function readWithin(
   if (!isWithin(real, await realpath(folder)))
     throw new LatheError('path.outside_workspace', 'It is a link that leads out of its folder.')
   if (isSecretName(basename(real))) throw new LatheError('path.secret', 'It is a link to a file of secrets.')
+  return readBeginning(real, bytesMax, constants.O_NOFOLLOW)
+}
+
+/**
+ * The first `bytesMax` bytes of a regular file, wherever it lies, and its size. Throws `file.not_regular`, and the system's
+ * error where it is not there or cannot be read.
+ */
+export async function readBeginning(
+  path: string,
+  bytesMax: number,
+  flags = 0,
+): Promise<{ bytes: Uint8Array; size: number }> {
   // A pipe without a writer would hold its reader for ever.
-  await using file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
   const found = await file.stat()
   if (!found.isFile()) throw new LatheError('file.not_regular', 'It is no regular file.')
   const buffer = Buffer.alloc(Math.min(bytesMax, found.size))

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, realpath, rm, stat, type FileHandle } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { isAbsolute, join, win32 } from 'node:path'
+import { isAbsolute, join, resolve, win32 } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
@@ -149,7 +149,7 @@ export class Imports {
     const made = newSession({
       id: newId(),
       journalId: newId(),
-      workspace: session.workspace.replace(/^~(?=$|[/\\])/, homedir()),
+      workspace: await folderHere(session.workspace),
       model: session.model,
       effort: session.effort,
       approvalMode: environment.settings.approvalMode,
@@ -203,6 +203,16 @@ function leftOut(entries: number, pos: number, at: number): Item {
     level: 'warning',
     text: `${which} held text that a model would have been sent and that is not shown here. It was left out at import.`,
   }
+}
+
+/**
+ * The folder a file names as it is called here: what is trusted and allowed is so by real path, and a file could spell
+ * another folder as if it lay in a trusted one (Z-4). One that is not here stays as it was called.
+ */
+async function folderHere(named: string): Promise<string> {
+  const spelled = named.replace(/^~(?=$|[/\\])/, homedir())
+  const folder = isAbsolute(spelled) ? resolve(spelled) : win32.normalize(spelled)
+  return realpath(folder).catch(() => folder)
 }
 
 async function isThere(storage: ImportPorts['storage'], sessionId: string): Promise<boolean> {

@@ -203,6 +203,8 @@ export class Sessions {
   /** Stops and settles a running turn first, then hides the session everywhere (S-21, T-11). */
   async delete(id: string, rights?: Rights): Promise<void> {
     const actor = await this.actor(id)
+    if (isSubagent(actor))
+      throw new LatheError('session.read_only', 'What a subagent did goes with the session that asked for it.')
     await actor.using(async () => {
       for (let turn = actor.peek().turn; turn; turn = actor.peek().turn) {
         await actor.command({ type: 'stop', turnId: turn.id, reason: 'session_deleted' }, rights)

@@ -1,10 +1,11 @@
 /** Folders sessions work in: which are known, whether they are there, what branch they are on (S-54). */
-import { cp, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { cp, mkdir, readdir, realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Workspace } from '../../preload/contract/events.ts'
 import { isFolderTrusted } from '../../preload/contract/trust.ts'
+import { readBeginning } from '../files/read-within.ts'
 import { isWithin } from '../files/sensitive-paths.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -20,6 +21,8 @@ export type WorkspacesPorts = {
 }
 
 const foldersMax = 500
+/** A link to the folder of a work tree, or the name of a branch. */
+const gitFileBytesMax = 8 * 1024
 
 export class Workspaces {
   private readonly ports: WorkspacesPorts
@@ -161,7 +164,12 @@ async function branchOf(path: string): Promise<string | null> {
 }
 
 async function headOf(git: string): Promise<string | null> {
-  const text = (file: string) => readFile(file, 'utf8').catch(() => null)
+  // A folder nobody trusts may hold a pipe or a device there, or a file without an end.
+  const text = (file: string) =>
+    readBeginning(file, gitFileBytesMax).then(
+      ({ bytes }) => new TextDecoder().decode(bytes),
+      () => null,
+    )
   const head = await text(join(git, 'HEAD'))
   if (head !== null) return head
   const link = /^gitdir: (.+)$/m.exec((await text(git)) ?? '')?.[1]

@@ -12,5 +12,6 @@ test('Z-4 trust covers the folders below, the nearer word counts, and where noth
   expect(['/w/foreign', '/w/foreign/a', '/wide', '/', '', 'C:\\', 'relative/w'].map(trusted)).toEqual(
     Array.from({ length: 7 }, () => false),
   )
+  expect(['/w/../foreign', '/w/a/../../foreign', 'C:\\work\\..\\foreign'].map(trusted)).toEqual([false, false, false])
   expect(isFolderTrusted('/anything', (folder) => (folder === '/' ? true : undefined))).toBe(true)
 })

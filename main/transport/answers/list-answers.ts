@@ -1,4 +1,5 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
+import { realpath } from 'node:fs/promises'
 import { listPage, listPageMax, searchHits } from '../../../preload/contract/limits.ts'
 import { checkPlace } from '../../sessions/message-checks.ts'
 import { agentSettings } from '../../sessions/turn-choice.ts'
@@ -13,8 +14,10 @@ export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
     sessions: {
       list: ({ before, limit, workspace, archived, text }) =>
         storage.entries({ before, limit: limit ?? listPage, workspace, archived, text }),
-      create: async ({ workspace, model, agent, approvalMode }, { rights }) => {
-        await checkPlace(workspace, storage.dataFolder)
+      create: async ({ workspace: folder, model, agent, approvalMode }, { rights }) => {
+        await checkPlace(folder, storage.dataFolder)
+        // What is trusted and allowed is so by real path (Z-4).
+        const workspace = await realpath(folder)
         const chosen = model ?? (await services.defaultModel.demoIn(workspace))
         const named = agent === undefined ? undefined : (await agentSettings(services, agent, workspace)).agent
         return { sessionId: sessions.create({ workspace, model: chosen, agent: named, approvalMode, rights }).id }
