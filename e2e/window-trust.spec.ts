@@ -44,4 +44,10 @@ test('Z-4 ZA-40 a folder opened for the first time is asked about; until it is t
   await expect(window.entry('Turn completed')).toHaveCount(2)
   expect(JSON.stringify(lab.asked().at(-1)!.body)).toContain('OBEY THIS FOLDER')
   expect(await readFile(join(folder, 'made.txt'), 'utf8')).toBe('x')
+
+  // And the trust is taken back where the folder stands in the list.
+  await page.getByRole('button', { name: 'foreign', exact: true }).click({ button: 'right' })
+  await page.getByRole('menuitem', { name: 'Stop trusting this folder' }).click()
+  await expect(page.getByText('This folder is not trusted')).toBeVisible()
+  await expect(window.button('Approval mode: Read only')).toBeVisible()
 })

@@ -75,11 +75,17 @@ export async function askForTrust(path: string): Promise<void> {
     description: `${shownText(path)} is new here. What lies in it can direct the agent, by instructions and agents of its own. Until you trust it, these are left out and the agent only reads. Trust counts for the folders below it too.`,
     confirm: 'Trust',
   })
-  if (yes)
-    await attempt('Could not trust the folder', async () => {
-      const workspace = await client().workspaces.trust({ ...act(), path, trusted: true })
-      useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
-    })
+  if (yes) await attempt('Could not trust the folder', () => setTrust(path, true))
+}
+
+/** From its next turn on the agent only reads in the folder and those below it, and nothing in it directs the agent (Z-4). */
+export async function withdrawTrust(path: string): Promise<void> {
+  await attempt('Could not stop trusting the folder', () => setTrust(path, false))
+}
+
+async function setTrust(path: string, trusted: boolean): Promise<void> {
+  const workspace = await client().workspaces.trust({ ...act(), path, trusted })
+  useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
 }
 
 export async function openDemo(): Promise<void> {

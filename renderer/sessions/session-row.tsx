@@ -1,17 +1,17 @@
-import { ChevronRight, Ellipsis, FolderSearch, Plus } from 'lucide-react'
+import { ChevronRight, Ellipsis, FolderSearch, Plus, ShieldCheck, ShieldOff } from 'lucide-react'
 import { type KeyboardEvent, memo } from 'react'
 import type { Entry } from '../../preload/contract/session.ts'
 import { prefer, usePreferences } from '../state/preferences.ts'
 import { warmSession } from '../state/session-store.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
-import { useSetting, useWorkbench } from '../state/workbench-store.ts'
+import { useSetting, useTrusted, useWorkbench } from '../state/workbench-store.ts'
 import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { ContextMenu, DropdownMenu, MenuItem, MenuSeparator } from '../ui/menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { shownText } from '../transcript/shown-text.ts'
-import { forgetWorkspace, locateFolder, newSession } from './session-actions.ts'
+import { askForTrust, forgetWorkspace, locateFolder, newSession, withdrawTrust } from './session-actions.ts'
 import type { GroupRow } from './session-groups.ts'
 import { IndicatorMark, IndicatorText } from './session-indicator.tsx'
 import { SessionMenu } from './session-menu.tsx'
@@ -113,6 +113,7 @@ export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: Gr
   const label = shownText(row.label)
   const { workspace } = row
   const mayAct = useMayAct()
+  const trusted = useTrusted(workspace ?? '')
   return (
     <ContextMenu
       off={!mayAct}
@@ -124,6 +125,15 @@ export function WorkspaceRow({ row, focusable, onKeyDown }: RowProps & { row: Gr
           <MenuItem icon={FolderSearch} onSelect={() => workspace !== null && void locateFolder(workspace)}>
             Folder moved…
           </MenuItem>
+          {workspace !== null && (
+            <MenuItem
+              acts
+              icon={trusted ? ShieldOff : ShieldCheck}
+              onSelect={() => void (trusted ? withdrawTrust(workspace) : askForTrust(workspace))}
+            >
+              {trusted ? 'Stop trusting this folder' : 'Trust this folder…'}
+            </MenuItem>
+          )}
           <MenuSeparator />
           <MenuItem disabled={row.count > 0} onSelect={() => workspace !== null && void forgetWorkspace(workspace)}>
             Remove from the list
