@@ -10,6 +10,7 @@ import type { ChangedFile, Parent, SessionView } from '../../preload/contract/se
 import type { ChosenAgent } from '../agent/agent-files.ts'
 import { subagentResult } from '../agent/subagent-result.ts'
 import { cutOutput } from '../exec/output.ts'
+import { untrustedBlock, withoutInvisible } from '../platform/untrusted-text.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { SubagentRequest } from '../tools/subagent.ts'
 import type { ToolContext, ToolResult } from '../tools/tool.ts'
@@ -235,13 +236,16 @@ export class Subagents {
     const left = this.#ports.running(top.sessionId, child.id).map(({ id, preview }) => `${id} (${preview})`)
     const whole = left.length === 0 ? text : `${text}\n\n[Still running: ${left.join(', ')}.]`
     const { steps, usage, actions } = progressOf(published)
+    const told = await this.#bounded(whole)
     return {
       phase,
       ...(reason ? { reason } : {}),
       steps,
       usage,
       actions,
-      ...(await this.#bounded(whole)),
+      ...told,
+      // It is told between messages, where nothing else says whose words it is.
+      ...(card.background ? { block: untrustedBlock('subagent', withoutInvisible(told.told)) } : {}),
       ...(turn.error?.code === 'person.needed' ? { needed: turn.error } : {}),
     }
   }
