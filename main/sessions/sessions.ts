@@ -222,7 +222,8 @@ export class Sessions {
   /** Gone for good, at once: items, journal, settings (S-21). */
   async purge(id: string, rights?: Rights): Promise<void> {
     await this.delete(id, rights)
-    this.actors.delete(id)
+    for (const actor of this.actors.values())
+      if (actor.id === id || actor.peek().view.header.parent?.top.sessionId === id) this.actors.delete(actor.id)
     await this.ports.storage.erase(id, this.ports.now())
   }
 

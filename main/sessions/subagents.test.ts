@@ -81,6 +81,7 @@ test('C-95 a subagent is in no list, search or recent prompt, takes no message, 
   expect(await refusal(bench.submit(actor, 'and you?'))).toBe('session.read_only')
   expect(await refusal(sessions.command(child, { type: 'rename', title: 'mine' }))).toBe('session.read_only')
   await sessions.purge(id)
+  expect(await refusal(sessions.open(child))).toBe('session.deleted')
   await expect(storage.loadSession(child)).rejects.toMatchObject({ code: 'session.deleted' })
 })
 
