@@ -70,7 +70,15 @@ export class Subagents {
     try {
       context.signal.throwIfAborted()
       const chosen = model === undefined ? own : this.#ports.chooseModel(model)
-      const card = { itemId, toolItemId: context.callId, task, label, background, model: chosen }
+      const card = {
+        itemId,
+        turnId: context.turnId,
+        toolItemId: context.callId,
+        task,
+        label,
+        background,
+        model: chosen,
+      }
       await parent.command({ type: 'subagent.spawn', ...card })
     } catch (error) {
       this.ended(itemId, { told: '', isError: true })
@@ -89,8 +97,9 @@ export class Subagents {
   start(parent: SessionActor, itemId: string): void {
     const card = cardOf(parent, itemId)
     if (!card || this.#runs.has(itemId)) return
+    const task = this.#tasks.get(itemId)
     void parent
-      .using(() => this.#run(parent, card))
+      .using(() => (task ? this.#run(parent, card, task) : this.#refuse(parent, card)))
       .catch((error: unknown) =>
         this.#ports.log('error', 'The end of a subagent could not be recorded', {
           sessionId: parent.id,
@@ -122,7 +131,7 @@ export class Subagents {
   /** What a subagent changed is the turn's that asked for it too, to be looked at and taken back there. */
   async passChanges({ sessionId, turnId }: Parent, changes: ChangedFile[]): Promise<void> {
     const parent = await this.#ports.actor(sessionId)
-    await parent.command({ type: 'changes.record', turnId, changes: changes.map((change) => ({ ...change, turnId })) })
+    await parent.command({ type: 'subagent.wrote', turnId, changes: changes.map((change) => ({ ...change, turnId })) })
   }
 
   /** The decision on a card; "Deny and stop" also stops its turn (Z-96). What a subagent asks is decided in its session (Z-97). */
@@ -182,7 +191,20 @@ export class Subagents {
     return taken
   }
 
-  async #run(parent: SessionActor, card: Card): Promise<void> {
+  /** Its call was told that it could not be saved, and yet it was: nobody waits for it, so it does not begin (S-18). */
+  async #refuse(parent: SessionActor, { id: itemId, steps, usage, actions }: Card): Promise<void> {
+    const end = {
+      phase: 'failed',
+      reason: 'error',
+      steps,
+      usage,
+      actions,
+      told: 'It could not be saved in time.',
+    } as const
+    await parent.command({ type: 'subagent.ended', itemId, end })
+  }
+
+  async #run(parent: SessionActor, card: Card, task: Task): Promise<void> {
     const run: Run = {
       card,
       child: this.#ports.begin(childState(parent, card, this.#ports.now())),
@@ -193,7 +215,7 @@ export class Subagents {
     this.#runs.set(card.id, run)
     let end: SubagentEnd
     try {
-      end = await run.child.using(() => this.#work(parent, run))
+      end = await run.child.using(() => this.#work(parent, run, task))
     } catch (error) {
       const { message } = errorBody(error)
       const { steps, usage, actions } = progressOf(run.child.published)
@@ -203,17 +225,12 @@ export class Subagents {
     await parent.command({ type: 'subagent.ended', itemId: card.id, end })
   }
 
-  async #work(parent: SessionActor, run: Run): Promise<SubagentEnd> {
+  async #work(parent: SessionActor, run: Run, task: Task): Promise<SubagentEnd> {
     const { card, child } = run
     const passedOn = new PassedOn(parent, card.id, child)
     const stopListening = child.listen((passing) => void (passing === null && passedOn.look()))
     try {
-      const reply = await child.command<{ turnId: string }>({
-        type: 'submit',
-        message: messageTo(parent, card, this.#tasks.get(card.id) ?? { text: card.task, agent: null }),
-        whenBusy: 'refuse',
-      })
-      run.turnId = reply.turnId
+      run.turnId = await begun(child, messageTo(parent, card, task))
       if (run.stop) this.stop(card.id, run.stop)
       await run.settled.promise
       await passedOn.finish()
@@ -369,6 +386,18 @@ function childState(parent: SessionActor, card: Card, now: number): SessionState
   })
   const titled = { ...state.view.header, extraFolders, title: card.label, titleSource: 'manual' as const }
   return { ...state, view: { ...state.view, header: titled } }
+}
+
+/** The turn its message began. One that could not be saved in time may have been saved after all (S-18). */
+async function begun(child: SessionActor, message: Message): Promise<string> {
+  try {
+    return (await child.command<{ turnId: string }>({ type: 'submit', message, whenBusy: 'refuse' })).turnId
+  } catch (error) {
+    await child.idle()
+    const turn = child.published.turns.at(-1)
+    if (!turn) throw error
+    return turn.id
+  }
 }
 
 function messageTo(parent: SessionActor, card: Card, { text, agent }: Task): Message {

@@ -7,17 +7,22 @@ import { expect, test } from 'vitest'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { StoredEvent as StoredEventSchema } from '../../preload/contract/events.ts'
 import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
+import type { ItemOf } from '../../preload/contract/items.ts'
 import type { FollowUp, SessionView, Steer } from '../../preload/contract/session.ts'
+import { defaultSettings } from '../../preload/contract/settings.ts'
 import type { Report } from '../agent/reports.ts'
 import { discardCompaction } from './compaction.ts'
 import { Decision } from './decision.ts'
-import type { Command, Input } from './inputs.ts'
+import { type Command, type Input, isKept } from './inputs.ts'
 import { recover } from './recovery.ts'
 import type { SessionState } from './state.ts'
 import { isPersonal, nextStart } from './automatic.ts'
-import { Driver, followUp, type Reply } from './test-driver.ts'
+import { endLostSubagents, runsNow } from './subagents.ts'
+import { askOf, Driver, followUp, type Reply } from './test-driver.ts'
 
 type Act = (world: World) => void
+
+const subagentsMax = 2
 
 /** A session in a world of kills and failing disks, which knows where each message of the person must be (T-3). */
 class World extends Driver {
@@ -27,6 +32,18 @@ class World extends Driver {
   /** What came since a test last emptied it. */
   batch: Input[] = []
   private spoken = 0
+  private spawned = 0
+
+  constructor() {
+    super('ask', { ...defaultSettings, 'subagents.max': subagentsMax })
+  }
+
+  spawn(background: boolean): void {
+    const itemId = `card-${++this.spawned}_`
+    const turnId = this.state.turn?.id ?? 'none'
+    const card = { itemId, turnId, toolItemId: `call-${itemId}`, task: 'look', label: itemId, background, model: 'm' }
+    this.command({ type: 'subagent.spawn', ...card })
+  }
 
   override input(input: Input): Reply {
     this.batch.push(input)
@@ -79,10 +96,7 @@ function failToSave(world: World, acts: readonly Act[]): void {
   world.state = before.state
   world.journal.length = before.journal
   world.kept = before.kept
-  const again = world.batch.filter(
-    (input) => input.kind === 'report' || ['stop', 'exec.ended', 'compaction.end'].includes(input.command.type),
-  )
-  for (const input of again) attempt(() => world.input(input), world)
+  for (const input of world.batch.filter(isKept)) attempt(() => world.input(input), world)
 }
 
 /** The host is killed and started again: what was journaled is all there is (T-182). */
@@ -90,23 +104,31 @@ function kill(world: World): void {
   if (world.journal.length === 0) return
   const view = world.journal.reduce(foldEvent, world.empty)
   expect(view).toEqual(world.state.view)
-  world.state = { ...world.state, turn: null, bindings: new Map() }
+  world.state = { ...world.state, turn: null, bindings: new Map(), subagentAsks: new Map() }
   if (view.header.compaction) {
     const discarding = new Decision(world.state, world.environment)
     discardCompaction(discarding)
     world.take(discarding)
   }
   const open = view.turns.find((turn) => turn.outcome === null)
-  if (!open) return
+  if (!open) return endLost(world)
   const decision = new Decision(world.state, world.environment)
   recover(
     decision,
     world.journal.slice(world.journal.findIndex((event) => event.type === 'turn.started' && event.turnId === open.id)),
   )
+  endLostSubagents(decision)
   world.take(decision)
   expect(world.effects.some((effect) => effect.do === 'start')).toBe(false)
   expect(view.turns.find((turn) => turn.id === open.id)?.outcome).toBeNull()
   expect(world.state.view.turns.find((turn) => turn.id === open.id)?.outcome).not.toBeNull()
+}
+
+/** Nothing ran, but subagents may have (C-106). */
+function endLost(world: World): void {
+  const decision = new Decision(world.state, world.environment)
+  endLostSubagents(decision)
+  world.take(decision)
 }
 
 /** Refusals are typed and leave everything as it was (T-14, T-35). */
@@ -357,13 +379,82 @@ const compaction = fc.oneof(
   fc.constantFrom(7, 9, null).map((since) => report(() => ({ type: 'compacting', since }))),
 )
 
+const cards = ({ state }: World) =>
+  state.view.items.filter((item): item is ItemOf<'subagent'> => item.kind === 'subagent')
+const asks = ({ state }: World) =>
+  state.view.items.filter(
+    (item): item is ItemOf<'approval'> | ItemOf<'question'> =>
+      (item.kind === 'approval' || item.kind === 'question') && item.askedIn !== undefined,
+  )
+const nth = <T>(all: readonly T[], n: number) => all.at(-1 - (n % Math.max(1, all.length)))
+const progress = { steps: 1, usage: { ...noUsage, input: 3 }, actions: ['Read a'] }
+
+/** Subagents are asked for, get on, ask and end, again and late ones too. */
+const subagent: fc.Arbitrary<Act> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.boolean().map(
+      (background): Act =>
+        (world) =>
+          world.spawn(background),
+    ),
+  },
+  fc.tuple(fc.nat(5), fc.constantFrom('starting' as const, 'model' as const, 'tools' as const)).map(([n, phase]) =>
+    command((world) => ({
+      type: 'subagent.changed',
+      itemId: nth(cards(world), n)?.id ?? 'none',
+      progress: { ...progress, phase },
+    })),
+  ),
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.nat(5), fc.constantFrom('done' as const, 'failed' as const, 'stopped' as const), fc.nat(9))
+      .map(([n, phase, needed]) =>
+        command((world) => ({
+          type: 'subagent.ended',
+          itemId: nth(cards(world), n)?.id ?? 'none',
+          end: {
+            ...progress,
+            phase,
+            told: 'so',
+            ...(needed === 0 ? { needed: { code: 'person.needed' as const, message: 'nobody' } } : {}),
+          },
+        })),
+      ),
+  },
+  fc.tuple(fc.nat(5), fc.constantFrom('approval' as const, 'question' as const)).map(([n, kind]) =>
+    command((world) => ({
+      type: 'subagent.asks',
+      itemId: nth(cards(world), n)?.id ?? 'none',
+      ask: askOf(kind, `ask-${world.journal.length}`),
+    })),
+  ),
+  fc.nat(5).map((n): Act => (world) => {
+    const ask = nth(asks(world), n)
+    const end = { status: 'final', endedAt: 1, state: ask?.kind === 'question' ? 'answered' : 'allowed' }
+    if (ask) world.command({ type: 'subagent.asks', itemId: ask.toolItemId, ask: { ...ask, ...end } as never })
+  }),
+  fc.tuple(fc.nat(5), fc.boolean()).map(([n, all]) =>
+    command((world) => ({
+      type: 'subagent.stop',
+      itemId: all ? null : (nth(cards(world), n)?.id ?? 'none'),
+      reason: 'person',
+    })),
+  ),
+  fc.constant(command(() => ({ type: 'subagent.next' }))),
+  fc.constant(command((world) => ({ type: 'subagent.waited', turnId: world.state.turn?.id ?? 'none' }))),
+  fc.constant(report(() => ({ type: 'mayEnd', ending: 'answer' }))),
+)
+
 const event = fc.oneof(
+  { weight: 5, arbitrary: subagent },
   { weight: 2, arbitrary: compaction },
   { weight: 12, arbitrary: act },
   { weight: 1, arbitrary: fc.constant<Act>((world) => kill(world)) },
   {
     weight: 2,
-    arbitrary: fc.array(act, { minLength: 1, maxLength: 4 }).map(
+    arbitrary: fc.array(fc.oneof({ weight: 4, arbitrary: act }, subagent), { minLength: 1, maxLength: 4 }).map(
       (acts): Act =>
         (world) =>
           failToSave(world, acts),
@@ -510,11 +601,50 @@ function checkJournal({ journal, state, empty }: World): void {
   expect(new Set(woken).size).toBe(woken.length)
   const told = state.view.items.flatMap((item) => (item.kind === 'notice' && item.contextual ? [item.prompt] : []))
   expect(new Set(told).size).toBe(told.length)
-  // Items are only ever added, each place taken once; an ended turn leaves nothing open.
+  checkSubagents(state, journal)
+  // Items are only ever added, each place taken once; an ended turn leaves nothing open but subagents in the background.
   const places = state.view.items.map((item) => item.pos)
   expect(new Set(places).size).toBe(places.length)
   for (const item of state.view.items)
-    if (item.turnId !== null && settled.has(item.turnId)) expect(item.endedAt).not.toBeNull()
+    if (item.turnId !== null && settled.has(item.turnId) && !(item.kind === 'subagent' && item.background))
+      expect(item.endedAt).not.toBeNull()
   const started = journal.filter((each) => each.type === 'turn.started').length
   expect(settled.size).toBe(state.turn ? started - 1 : started)
+}
+
+/** No more run than may, each ends once, nothing of it outlives a Stop, and each result in the background is told once (C-96 to C-106). */
+function checkSubagents({ view, turn, hidden, subagentAsks }: SessionState, journal: World['journal']): void {
+  const all = view.items.filter((item): item is ItemOf<'subagent'> => item.kind === 'subagent')
+  expect(all.filter((card) => card.endedAt === null && runsNow(card)).length).toBeLessThanOrEqual(subagentsMax)
+  const ended = new Set<string>()
+  const wakes = new Set<string>()
+  for (const { automation } of view.turns)
+    for (const id of automation?.name.match(/card-\d+_/g) ?? []) {
+      expect(wakes.has(id)).toBe(false)
+      wakes.add(id)
+    }
+  for (const each of journal) {
+    const id = each.type === 'item.put' ? each.item.id : each.type === 'item.patch' ? each.itemId : ''
+    expect(ended.has(id)).toBe(false)
+    if (each.type === 'item.put' && each.item.kind === 'subagent' && each.item.endedAt !== null) ended.add(id)
+  }
+  const stopped = new Set(
+    view.turns.flatMap(({ id, outcome }) => (outcome === 'stopped' || outcome === 'interrupted' ? [id] : [])),
+  )
+  for (const card of all) {
+    if (stopped.has(card.turnId ?? '')) expect(card.endedAt).not.toBeNull()
+    const waiting = hidden.notices.filter((one) => one.id === card.id && one.itemId === null).length
+    const told = view.items.filter(
+      (item) => item.kind === 'notice' && item.contextual && item.prompt?.includes(card.id),
+    )
+    expect(waiting + told.length).toBe(card.background && card.endedAt !== null ? 1 : 0)
+  }
+  // What they ask stands open as long as they may act, is counted, and keeps the clock of the turn.
+  const open = view.items.filter(
+    (item) =>
+      (item.kind === 'approval' || item.kind === 'question') && item.askedIn !== undefined && item.endedAt === null,
+  )
+  expect(new Set(open.map(({ id }) => id))).toEqual(new Set(subagentAsks.keys()))
+  for (const ask of open) expect(all.find(({ id }) => 'toolItemId' in ask && id === ask.toolItemId)?.endedAt).toBeNull()
+  if (turn && turn.approvals.size + turn.questions.size + subagentAsks.size === 0) expect(turn.personSince).toBeNull()
 }

@@ -20,7 +20,7 @@ export function recordFound(decision: Decision, command: Of<'changes.record'>): 
     const summary = `${item.summary} It had changed ${path}.`.trim()
     decision.emit({
       type: 'item.put',
-      ...(item.turnId === null ? {} : { turnId: item.turnId }),
+      ...decision.ofTurn(item),
       after: null,
       item: { ...item, summary, changeIds: [...item.changeIds, id] },
     })

@@ -133,6 +133,9 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return subagentChanged(decision, command)
     case 'subagent.asks':
       return subagentAsks(decision, command)
+    case 'subagent.wrote':
+      recordChanges(decision, command.turnId, command.changes)
+      return { ok: true }
     case 'subagent.ended':
       return endSubagent(decision, command)
     case 'subagent.stop':

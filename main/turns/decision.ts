@@ -117,11 +117,16 @@ export class Decision {
     }
     const after = this.state.view.items.at(-1)?.id ?? null
     this.change({ lastPos: pos })
-    this.emit({ type: 'item.put', ...(turnId === null ? {} : { turnId }), item: whole, after })
+    this.emit({ type: 'item.put', ...this.ofTurn(whole), item: whole, after })
   }
 
   patch(item: Item, set: ItemPatch): void {
-    this.emit({ type: 'item.patch', ...(item.turnId === null ? {} : { turnId: item.turnId }), itemId: item.id, set })
+    this.emit({ type: 'item.patch', ...this.ofTurn(item), itemId: item.id, set })
+  }
+
+  /** What changes in an item is told as the running turn's, or as no turn's: one that has ended says nothing more (T-54). */
+  ofTurn({ turnId }: Pick<Item, 'turnId'>): { turnId?: string } {
+    return turnId !== null && turnId === this.state.turn?.id ? { turnId } : {}
   }
 
   /** Emits the status line where it differs; called before the event that caused the difference (T-61). */

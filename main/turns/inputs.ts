@@ -210,11 +210,15 @@ const keptCommands = new Set<Command['type']>([
   'command.ended',
   'exec.ended',
   'compaction.end',
+  'exec.told',
+  'grants.add',
+  'subagent.asks',
+  'subagent.wrote',
   'subagent.ended',
   'subagent.stop',
 ])
 
-/** Inputs that nobody would send again: reports of a worker, Stop, the end of a process. */
+/** Inputs that nobody would send again: reports of a worker or a subagent, Stop, the end of a process. */
 export function isKept(input: Input): boolean {
   return input.kind === 'report' || keptCommands.has(input.command.type)
 }

@@ -26,8 +26,9 @@ export function subagentAsks(decision: Decision, { itemId, ask }: AskCommand): {
 function openAsk(decision: Decision, itemId: string, ask: Ask): void {
   const card = decision.item(itemId, 'subagent')
   const { turn } = decision.state
-  if (!card || card.endedAt !== null || card.sessionId === null || ask.state !== 'open' || turn?.phase === 'stopping')
-    return
+  if (!card || card.endedAt !== null || card.sessionId === null || ask.state !== 'open') return
+  // What is being stopped asks nobody; a stop that is not the person's leaves those of earlier turns alone (C-102).
+  if (turn?.phase === 'stopping' && (turn.id === card.turnId || turn.stop?.reason === 'person')) return
   changeAsks(decision, (asks) => asks.set(ask.id, ask.kind))
   if (turn) {
     personWaits(decision)

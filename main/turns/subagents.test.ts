@@ -2,16 +2,18 @@ import { expect, test } from 'vitest'
 import type { ItemOf } from '../../preload/contract/items.ts'
 import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
 import { nextStart } from './automatic.ts'
-import type { SubagentEnd } from './subagents.ts'
-import { Driver, refusedWith } from './test-driver.ts'
+import { Decision } from './decision.ts'
+import { endLostSubagents, type SubagentEnd } from './subagents.ts'
+import { askOf, Driver, refusedWith } from './test-driver.ts'
 
 const card = (driver: Driver, id: string) =>
   driver.state.view.items.find((item) => item.id === id) as ItemOf<'subagent'>
 
-function spawn(driver: Driver, itemId: string, background = false): void {
+function spawn(driver: Driver, itemId: string, background = false, turnId = driver.state.turn?.id ?? 'none'): void {
   driver.command({
     type: 'subagent.spawn',
     itemId,
+    turnId,
     toolItemId: `call-${itemId}`,
     task: 'look',
     label: itemId,
@@ -173,4 +175,71 @@ test('S-81 going back to before it ends a subagent in the background, and nothin
   expect(driver.effects).toContainEqual({ do: 'stopSubagent', itemId: 'a', reason: 'withdrawn' })
   expect(driver.state.hidden.notices).toEqual([])
   expect(driver.state.view.items.map(({ kind }) => kind)).toEqual(['rewind'])
+})
+
+test('T-5 a call of an earlier turn that has not noticed its end asks for no subagent in the turn that runs now', () => {
+  const driver = new Driver()
+  const earlier = driver.running()
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  driver.running('again')
+  expect(refusedWith(() => spawn(driver, 'late', true, earlier))).toBe('tool.failed')
+  expect(card(driver, 'late')).toBeUndefined()
+})
+
+/** A session whose subagent in the background outlives the turn that asked for it. */
+function outlived(driver: Driver): void {
+  const turnId = driver.running()
+  spawn(driver, 'a', true)
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  driver.command({ type: 'subagent.waited', turnId })
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+}
+
+test('C-104 C-102 while a turn yields, a subagent of an earlier one may still ask', () => {
+  const driver = new Driver()
+  outlived(driver)
+  const turnId = driver.running('again')
+  driver.command({ type: 'stop', turnId, reason: 'yielded' })
+  driver.command({ type: 'subagent.asks', itemId: 'a', ask: askOf('question', 'asked') })
+  expect(driver.state.view.questions).toMatchObject({ depth: 1, head: { id: 'asked', origin: 'a' } })
+  driver.report({ type: 'unwound' }, turnId)
+  // Of a person's Stop it is one of those that are stopped.
+  const next = driver.running('once more')
+  driver.command({ type: 'stop', turnId: next, reason: 'person' })
+  driver.command({ type: 'subagent.asks', itemId: 'a', ask: askOf('question', 'later') })
+  expect(driver.state.view.questions.depth).toBe(0)
+})
+
+test('C-106 C-100 what was lost with its host starts no turn by itself, and is told in the next one', () => {
+  const driver = new Driver()
+  outlived(driver)
+  const decision = new Decision(driver.state, driver.environment)
+  endLostSubagents(decision)
+  driver.take(decision)
+  expect(card(driver, 'a')).toMatchObject({ phase: 'failed', reason: 'interrupted' })
+  expect(nextStart(driver.state, Number.MAX_SAFE_INTEGER)).toBeNull()
+  driver.running('go on')
+  expect(driver.report({ type: 'boundary' }).notices).toHaveLength(1)
+})
+
+test('C-95 C-100 a subagent takes no further turn, so its own subagents in the background end with the one it has', () => {
+  const driver = new Driver()
+  const { view } = driver.state
+  const parent = {
+    sessionId: 's',
+    itemId: 'c',
+    turnId: 't',
+    label: 'outer',
+    depth: 1,
+    top: { sessionId: 's', itemId: 'c' },
+  }
+  driver.state = { ...driver.state, view: { ...view, header: { ...view.header, parent } } }
+  driver.submit('task', { source: 'session' })
+  driver.report({ type: 'running' })
+  spawn(driver, 'inner', true)
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  driver.command({ type: 'subagent.waited', turnId: driver.state.turn!.id })
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  expect(driver.effects).toContainEqual({ do: 'stopSubagent', itemId: 'inner', reason: 'withdrawn' })
+  expect(card(driver, 'inner')).toMatchObject({ phase: 'stopped', status: 'final' })
 })

@@ -149,3 +149,36 @@ export function followUp(id: string): Message {
     attendance: 'attended',
   }
 }
+
+/** What a subagent asks, as its own session has it. */
+export function askOf(kind: 'approval' | 'question', id: string): Extract<Command, { type: 'subagent.asks' }>['ask'] {
+  const frame = {
+    id,
+    pos: 1,
+    createdAt: 1,
+    endedAt: null,
+    status: 'live' as const,
+    source: 'agent' as const,
+    contextual: false,
+    visible: true,
+    stepId: null,
+    turnId: 'turn of the child',
+    toolItemId: 'tool of the child',
+    state: 'open' as const,
+  }
+  if (kind === 'question')
+    return { ...frame, kind, ask: 'text', text: '?', choices: [], multiple: false, allowText: true, expiresAt: null }
+  return {
+    ...frame,
+    kind,
+    request: {
+      tool: 'shell',
+      title: 'ls',
+      detail: 'ls',
+      detailKind: 'command',
+      reason: 'It asks.',
+      rules: [],
+      argsHash: id,
+    },
+  }
+}

@@ -101,7 +101,7 @@ export function recordChanges(
 export function emitOutput(decision: Decision, item: ItemOf<'tool'>, add: string): void {
   decision.emit({
     type: 'item.delta',
-    ...(item.turnId === null ? {} : { turnId: item.turnId }),
+    ...decision.ofTurn(item),
     itemId: item.id,
     field: 'output',
     offset: item.outputStart + item.output.length,
