@@ -393,16 +393,12 @@ class Judge {
     const searches = name === 'grep' && !read.seen.has('e') && !read.seen.has('regexp')
     const operands = searches ? read.operands.slice(1) : read.operands
     const effects: Effect[] = []
-    for (const operand of operands) {
-      // `git show HEAD:path`
-      const colon = name === 'git' && operand.path !== null ? operand.path.indexOf(':') : -1
-      for (const word of colon < 0 ? [operand] : [operand, { ...operand, path: operand.path!.slice(colon + 1) }]) {
-        if (word.path === null || word.glob) return null
-        if (word.path !== '')
-          effects.push(
-            ...(await this.#read(word)).filter((effect) => effect.kind !== 'read' || !effect.inside || effect.secret),
-          )
-      }
+    for (const word of [...operands, ...(name === 'git' ? rest.flatMap(behindColons) : [])]) {
+      if (word.path === null || word.glob) return null
+      if (word.path !== '')
+        effects.push(
+          ...(await this.#read(word)).filter((effect) => effect.kind !== 'read' || !effect.inside || effect.secret),
+        )
     }
     // Without operands it looks at the folder it stands in.
     if (operands.length === 0)
@@ -438,4 +434,10 @@ class Judge {
       if (this.#folders.length > foldersMax) this.#folders = null
     }
   }
+}
+
+/** `HEAD:path`, `:0:path`, `HEAD^{/a:b}:path`, `-L1,2:path`: whatever stands behind a colon may be what git shows. */
+function behindColons(word: Word): Word[] {
+  const parts = word.path?.split(':') ?? []
+  return parts.slice(1).map((_, at) => ({ ...word, path: parts.slice(at + 1).join(':') }))
 }
