@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { createOutput, printable } from './output.ts'
-import { chosen } from './terminal-answers.ts'
+import { asker, chosen } from './terminal-answers.ts'
 
 function captured(json: boolean): {
   output: ReturnType<typeof createOutput>
@@ -31,6 +31,11 @@ test('S-127 no text from outside reaches a terminal as a command to it', () => {
   )
   expect(printable('a\x1b[31mred\u202e\ttab\r\nnext')).toBe('a\u241b[31mred<U+202E>\ttab\nnext')
   expect(printable('Grüße 日本 👍')).toBe('Grüße 日本 👍')
+})
+
+test('Z-97 a terminal names the subagent that asks, and says nothing of the agent itself', () => {
+  expect(asker({ origin: 'build › test' })).toBe('Subagent “build › test” asks:\n')
+  expect(asker({})).toBe('')
 })
 
 test('S-126 a failure is one JSON line on stdout with --json, else sentences on stderr', () => {

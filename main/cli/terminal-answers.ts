@@ -64,7 +64,7 @@ export function answerOnTerminal(options: {
   async function askApproval({ id, request }: Approval, signal: AbortSignal): Promise<void> {
     const storable = request.rules.length > 0
     show(
-      `\n${request.title}\n${request.folder ? `in ${request.folder}\n` : ''}\n${request.detail}\n\n${request.reason}`,
+      `\n${asker(request)}${request.title}\n${request.folder ? `in ${request.folder}\n` : ''}\n${request.detail}\n\n${request.reason}`,
     )
     const choices = storable
       ? '[y] allow once, [s] for this session, [a] always, [n] deny: '
@@ -84,7 +84,7 @@ export function answerOnTerminal(options: {
 
   async function askQuestion(question: Question, signal: AbortSignal): Promise<void> {
     const { id, ask, text, choices, multiple, allowText } = question
-    show(`\n${text}${choices.map(({ label }, index) => `\n  ${index + 1}. ${label}`).join('')}`)
+    show(`\n${asker(question)}${text}${choices.map(({ label }, index) => `\n  ${index + 1}. ${label}`).join('')}`)
     const how = ask === 'choice' ? `${multiple ? 'Numbers' : 'Number'}${allowText ? ' or text' : ''}` : 'Answer'
     for (;;) {
       const typed = await readLine(`${how}, or nothing to decline: `, signal, ask === 'secret')
@@ -148,4 +148,9 @@ export function chosen(
   const ids = numbers.map((number) => choices[number - 1]?.id)
   if (ids.every((id) => id !== undefined) && (multiple || ids.length === 1)) return { choices: ids }
   return allowText ? { text: typed } : null
+}
+
+/** Who asks, where it is not the session's own agent (Z-97). */
+export function asker({ origin }: { origin?: string | undefined }): string {
+  return origin === undefined ? '' : `Subagent “${origin}” asks:\n`
 }

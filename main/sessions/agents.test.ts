@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { newId } from '../../preload/contract/ids.ts'
+import type { SubmitReply } from '../../preload/contract/session-routes.ts'
 import { Forks } from './forks.ts'
 import { asks, calls, hangs, refusal, says, testScene } from './test-scene.ts'
 import type { TestWorkbench } from './test-workbench.ts'
@@ -134,6 +135,27 @@ test('C-21 an agent narrows the mode of its turns and never widens it, whatever 
   await window.until((view) => view.approvals.depth === 1)
   await bench.sessions.command(actor.id, { type: 'stop', turnId, reason: 'person' })
   await window.settled(turnId)
+  expect(bench.tools.held).toEqual([])
+})
+
+test('C-21 T-179 T-181 an agent named for one message narrows what repeats its turn and what goes on with it', async () => {
+  const bench = await scene.workbench([asks('one'), says('1'), asks('two'), says('2'), asks('three'), says('3')])
+  await agent(bench, 'careful', 'Look only.', 'mode: read-only\n')
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  await bench.sessions.command(actor.id, { type: 'settings', approvalMode: 'all' })
+  const first = await bench.start(actor, 'look', { agent: 'careful' })
+  await window.settled(first)
+  const { turns } = bench.sessions
+  const again = async (reply: Promise<SubmitReply>) => {
+    const came = await reply
+    if (came.accepted !== 'started') throw new Error(came.accepted)
+    return (await window.settled(came.turnId)).turn
+  }
+  const retried = await again(turns.retry(actor.id, newId(), first, undefined, 'attended'))
+  const went = await again(turns.continue(actor.id, newId(), retried.id, 'attended'))
+  expect([retried.agent, went.agent]).toEqual(['careful', 'careful'])
+  expect(window.itemsOf('tool').map(({ code }) => code)).toEqual(Array.from({ length: 3 }, () => 'policy.denied'))
   expect(bench.tools.held).toEqual([])
 })
 

@@ -112,7 +112,8 @@ export class TurnRequests {
     rights?: Rights,
   ): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'retry', turnId, model: model ?? null }, async (actor, fingerprint) => {
-      const { text, prompt, attachments, mentions } = await this.userItem(actor, turnId)
+      const row = await this.turnRow(actor, turnId)
+      const { text, prompt, attachments, mentions } = await this.userItem(actor, row)
       await checkAttachments(attachments, this.ports.storage.blobs)
       await this.checkPlace(actor)
       const message: Message = {
@@ -123,7 +124,7 @@ export class TurnRequests {
         attachments,
         // As they were: the same is asked again.
         mentions,
-        ...(await this.choiceFor(actor, { model })),
+        ...(await this.choiceAgain(actor, row, model)),
         source: 'person',
         attendance,
         retryOf: turnId,
@@ -141,9 +142,9 @@ export class TurnRequests {
     rights?: Rights,
   ): Promise<SubmitReply> {
     return this.once(id, requestId, { action: 'continue', turnId }, async (actor, fingerprint) => {
-      await this.turnRow(actor, turnId)
+      const row = await this.turnRow(actor, turnId)
       await this.checkPlace(actor)
-      const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId })
+      const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues: turnId }, row)
       return actor.command({ type: 'submit', message, whenBusy: 'refuse' }, rights)
     })
   }
@@ -158,7 +159,8 @@ export class TurnRequests {
     return this.once(id, requestId, { action: 'continueRecovery', recoveryId }, async (actor, fingerprint) => {
       await this.checkPlace(actor)
       const continues = actor.peek().view.header.recovery?.turnId ?? ''
-      const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues })
+      const row = continues === '' ? null : await this.turnRow(actor, continues)
+      const message = await this.continuation(actor, { requestId, fingerprint, attendance, continues }, row)
       return actor.command({ type: 'recovery.continue', recoveryId, message }, rights)
     })
   }
@@ -187,6 +189,7 @@ export class TurnRequests {
         attachments,
         mentions,
         ...(await this.choiceFor(actor, followUp)),
+        ...(followUp.agent === undefined ? {} : { asked: { agent: followUp.agent } }),
         source: 'follow_up',
         attendance,
       }
@@ -269,6 +272,7 @@ export class TurnRequests {
   private async continuation(
     actor: SessionActor,
     asked: Pick<Message, 'requestId' | 'fingerprint' | 'attendance'> & { continues: string },
+    row: Turn | null,
   ): Promise<Message> {
     return {
       ...asked,
@@ -276,7 +280,7 @@ export class TurnRequests {
       prompt:
         'Your previous turn ended before it was finished. Continue the work from where it stopped. Results of calls that finished are above; do not repeat their effects. Check anything whose outcome is unknown.',
       attachments: [],
-      ...(await this.choiceFor(actor)),
+      ...(await this.choiceAgain(actor, row)),
       source: 'person',
     }
   }
@@ -289,8 +293,18 @@ export class TurnRequests {
     return choiceOfTurn(this.ports, asked, actor.peek().view.header)
   }
 
-  private async userItem(actor: SessionActor, turnId: string) {
-    const { userItemId } = await this.turnRow(actor, turnId)
+  /** For the same again, or its end: an agent that was named with the message narrows that too (C-21). */
+  private async choiceAgain(
+    actor: SessionActor,
+    row: Turn | null,
+    model?: string,
+  ): Promise<Pick<Message, 'model' | 'replaced' | 'agent' | 'asked'>> {
+    if (!row?.agentAsked) return this.choiceFor(actor, { model })
+    const { agent = null } = row
+    return { ...(await this.choiceFor(actor, { model, agent })), asked: { agent } }
+  }
+
+  private async userItem(actor: SessionActor, { userItemId }: Turn) {
     const item = await this.ports.storage.item(actor.id, userItemId)
     if (item?.kind !== 'user') throw new LatheError('request.invalid', 'What began that turn is no longer there.')
     return item

@@ -94,6 +94,7 @@ export function admit(decision: Decision, message: Message, followUp: FollowUp |
     userItemId,
     model: message.model,
     ...(message.agent ? { agent: message.agent.name } : {}),
+    ...(message.asked?.agent === undefined ? {} : { agentAsked: true }),
     ...(followUp ? { followUpId: followUp.id } : {}),
     ...(message.retryOf ? { retryOf: message.retryOf } : {}),
     ...(message.continues ? { continues: message.continues } : {}),

@@ -39,7 +39,7 @@ export type Message = {
   model: string
   /** Absent: the built-in one. */
   agent?: ChosenAgent
-  /** What the person named for this message; where it waits in the queue, all else is the session's then (T-18). */
+  /** What the person named for this message, or for the one it repeats; where it waits, all else is the session's then (T-18). */
   asked?: { model?: string; agent?: string | null }
   /** The session's choice that is no longer configured, in whose place `model` answers (M-25). */
   replaced?: string

@@ -14,7 +14,7 @@ const stored = `turn.started turn.status turn.settled step.started step.ended pl
 const passing = 'draft.changed session.storageFailed stream.resync'
 const workbench = `entry.put entry.removed preferences.changed settings.changed workspace.changed files.changed
   terminal.changed mcp.changed models.changed rules.changed memory.changed automation.changed firing.changed
-  notification.put notification.removed host.changed update.changed`
+  notification.put notification.removed host.changed update.changed browsers.changed`
 
 test('TA-38 T-48 every event is in the catalogue, its name two lower camel words joined by a dot', () => {
   const known = new Set([stored, passing, workbench].flatMap((names) => names.split(/\s+/)))

@@ -44,6 +44,7 @@ const TurnStarted = z.object({
   userItemId: Id,
   model: z.string(),
   agent: AgentName.optional(),
+  agentAsked: z.literal(true).optional(),
   followUpId: Id.optional(),
   retryOf: Id.optional(),
   continues: Id.optional(),

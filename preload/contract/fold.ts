@@ -73,6 +73,7 @@ function change(view: SessionView, event: StoredEvent): SessionView {
         ...(event.automation === undefined ? {} : { automation: event.automation }),
         model: event.model,
         ...(event.agent === undefined ? {} : { agent: event.agent }),
+        ...(event.agentAsked === undefined ? {} : { agentAsked: event.agentAsked }),
         ...(event.followUpId === undefined ? {} : { followUpId: event.followUpId }),
         ...(event.retryOf === undefined ? {} : { retryOf: event.retryOf }),
         ...(event.continues === undefined ? {} : { continues: event.continues }),

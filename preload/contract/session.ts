@@ -244,6 +244,8 @@ export const Turn = z.object({
   model: z.string(),
   /** As chosen when it was admitted (T-18); absent: the built-in one. */
   agent: AgentName.optional(),
+  /** Named with its message, whatever the session's: what repeats the turn or goes on with it has the same. */
+  agentAsked: z.literal(true).optional(),
   followUpId: Id.optional(),
   retryOf: Id.optional(),
   continues: Id.optional(),
