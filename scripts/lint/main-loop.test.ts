@@ -14,7 +14,6 @@ const allowed: Record<string, { calls: number; because: string }> = {
     calls: 1,
     because: 'Electron wants its data folder before it is ready, with nothing awaited.',
   },
-  'main/storage/faults.ts': { calls: 1, because: 'Its `wait` is called in the storage worker only.' },
 }
 
 const withoutComments = (source: string) => source.replaceAll(/\/\*[\s\S]*?\*\/|(?<![:'"])\/\/.*$/gm, '')
