@@ -76,6 +76,16 @@ test('S-31 an address is told anew once rights were taken from a browser that ca
   expect(told).toHaveLength(2)
 })
 
+test('S-31 Z-221 who may only watch signs out nobody who may do more, however often they come', () => {
+  const browsers = new Browsers(() => 1)
+  const person = browsers.admit(browsers.link('full'), agent)!
+  const watcher = browsers.admit(browsers.link('watch'), agent)!
+  for (let count = 0; count < 200; count++) browsers.admit(browsers.link('watch'), agent)
+  expect(browsers.knows(person.token!)).toBe(true)
+  expect(browsers.knows(watcher.token!)).toBe(false)
+  expect(browsers.list()).toHaveLength(64)
+})
+
 test('Z-221 of very many browsers those away longest are signed out', () => {
   let now = 0
   const browsers = new Browsers(() => ++now)

@@ -120,7 +120,10 @@ export class Browsers {
     }
     this.#byId.set(one.id, one)
     if (this.#byId.size > browsersMax) {
-      const away = [...this.#byId.values()].filter((other) => other !== one && other.wires.size === 0)
+      // Who may only watch signs out nobody who may do more, however often they come.
+      const away = [...this.#byId.values()].filter(
+        (other) => other !== one && other.wires.size === 0 && (rights === 'full' || other.rights === 'watch'),
+      )
       const longest = away.sort((a, b) => a.seenAt - b.seenAt)[0]
       if (longest) this.#forget(longest)
     }
