@@ -59,17 +59,17 @@ test('T-160 what is wrong with an agent is said by its name, and where it stands
   for (const [text, why] of [
     ['Just text', /does not begin with front matter/],
     ['---\ndescription: x\n', /does not begin with front matter/],
-    ['---\nmodel: lab/x\n---\n', /^config\.invalid: description: /],
+    ['---\nmodel: lab/x\n---\n', /^config\.invalid: description is missing\.$/],
     ['---\n- a\n- b\n---\n', /^config\.invalid: Its front matter names description/],
     [
       '---\ndescription: x\nmodle: lab/x\n---\n',
       /modle is not known; there are description, model, effort, mode, tools/,
     ],
-    ['---\ndescription: x\nmode: root\n---\n', /^config\.invalid: mode: /],
-    ['---\ndescription: x\ntools: read_file\n---\n', /^config\.invalid: tools: /],
+    ['---\ndescription: x\nmode: root\n---\n', /^config\.invalid: mode is not one of /],
+    ['---\ndescription: x\ntools: read_file\n---\n', /^config\.invalid: tools is not a list\.$/],
     ['---\ndescription: x\ndescription: y\n---\n', /Line 3: Map keys must be unique/],
     ['---\ndescription: "x\n---\n', /Line \d: /],
-    [`---\ndescription: ${'x'.repeat(201)}\n---\n`, /^config\.invalid: description: /],
+    [`---\ndescription: ${'x'.repeat(201)}\n---\n`, /^config\.invalid: description is longer than 200 characters\.$/],
   ] as const)
     expect([text, await refusal(text)]).toEqual([text, expect.stringMatching(why)])
   await put(own('broken'), '---\nmode: root\n---\n')
@@ -78,7 +78,7 @@ test('T-160 what is wrong with an agent is said by its name, and where it stands
   await put(own('built-in'), plain('x'))
   await writeFile(own('bytes'), Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]))
   for (const [name, why] of [
-    ['broken', /^The agent "broken" cannot be used\. description: /],
+    ['broken', /^The agent "broken" cannot be used\. description is missing\.$/],
     ['tools', 'The agent "tools" cannot be used. tools: there is no tool "rm_rf".'],
     ['huge', 'The agent "huge" cannot be used. It is larger than 32 KiB.'],
     ['built-in', /that of the built-in agent/],

@@ -11,6 +11,7 @@ import { agentDescriptionCharsMax, agentFileBytesMax, agentsMax } from '../../pr
 import { AgentName, ApprovalMode } from '../../preload/contract/session.ts'
 import { readWithin } from '../files/read-within.ts'
 import { efforts } from '../models/config.ts'
+import { refusedValue } from '../platform/refused-value.ts'
 
 /** As its file says. */
 export type Agent = {
@@ -164,7 +165,7 @@ function problemOf(error: z.ZodError): string {
   const issue = error.issues[0]!
   const known = Object.keys(Fields.shape).join(', ')
   if (issue.code === 'unrecognized_keys') return `${issue.keys[0]} is not known; there are ${known}.`
-  return issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}.` : `Its front matter names ${known}.`
+  return issue.path.length > 0 ? refusedValue(error) : `Its front matter names ${known}.`
 }
 
 function textOf(bytes: Uint8Array): string {

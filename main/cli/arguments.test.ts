@@ -77,7 +77,7 @@ test('S-125 --session and --continue together, and every other wrong use, is req
     [['serve', '--port', '80000'], /^--port is a number from 0 to 65535/],
     [['serve', '--port', '1.5'], '--port is a whole number, not "1.5".'],
     [['serve', 'now'], '"now" is one word too many.'],
-    [['sessions'], 'What of sessions? list, show, export, import, delete or search.'],
+    [['sessions'], 'VERB is missing: list, show, export, import, delete or search.'],
     [['sessions', 'shwo'], 'There is no "sessions shwo". Did you mean show?'],
     [['sessions', '--json', 'list'], "Unknown option '--json': the verb comes first."],
     [['sessions', 'search', 'two', 'words'], 'Only one QUERY can be given; put several words in quotes.'],

@@ -198,7 +198,7 @@ function parseSessions([verb, ...args]: string[]): SessionsArguments {
       }
     }
     case undefined:
-      throw wrong(`What of sessions? ${verbs.slice(0, -1).join(', ')} or ${verbs.at(-1)}.`)
+      throw wrong(`VERB is missing: ${verbs.slice(0, -1).join(', ')} or ${verbs.at(-1)}.`)
     default:
       throw wrong(
         verb.startsWith('-')

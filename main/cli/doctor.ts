@@ -230,7 +230,7 @@ async function lookAtList({ home }: Installation): Promise<Finding[]> {
   if (!(await isThere(join(home, 'lathe.db')))) return ok('none yet')
   const storage = await openStorage({ home, readOnly: true })
   try {
-    const fix = 'Start Lathe: it is made anew while you work.'
+    const fix = 'Lathe makes it anew by itself while it runs.'
     const mend = () => changeStorage(home, makeAnew)
     const findings: Finding[] = []
     const stored = await storage.value('list.version')

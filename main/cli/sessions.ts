@@ -106,7 +106,10 @@ async function show({ id, items: most }: Args<'show'>, asked: Asked): Promise<vo
 /** The file goes to the host in parts, as from a window. */
 async function importOne({ file: path, copy }: Args<'import'>, { handlers, client, output }: Asked): Promise<void> {
   const file = await open(resolve(path)).catch((error: NodeJS.ErrnoException) => {
-    throw new LatheError('request.invalid', `${path} could not be read (${error.code}).`)
+    throw new LatheError(
+      'request.invalid',
+      `${path} cannot be imported: ${error.code === 'ENOENT' ? 'there is no such file' : `it could not be read (${error.code})`}.`,
+    )
   })
   try {
     const uploadId = newId()

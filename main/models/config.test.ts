@@ -16,7 +16,7 @@ test('M-1 a bad entry is off with its reason, the others work, unknown keys are 
   })
   expect([...config.providers.keys()]).toEqual(['good', 'demo'])
   expect(config.off.get('bad')).toBe('baseUrl is missing.')
-  expect(config.off.get('worse')).toMatch(/^kind: /)
+  expect(config.off.get('worse')).toMatch(/^kind is not one of openai, /)
   expect(config.off.has('Wrong')).toBe(true)
   expect([...config.presets.keys()]).toEqual(['careful'])
   expect(config.problems.map(({ where }) => where)).toEqual(

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { isLoopbackHost, isPrivateHost } from '../platform/net.ts'
+import { refusedValue } from '../platform/refused-value.ts'
 
 const providerKinds = ['openai', 'openai-responses', 'openai-compatible', 'anthropic', 'ollama', 'demo'] as const
 export type ProviderKind = (typeof providerKinds)[number]
@@ -142,7 +143,7 @@ export function readProvidersConfig(value: unknown): ProvidersConfig {
   const part = isRecord(value) ? value : {}
   const field = <K extends keyof typeof ProvidersPart.shape>(key: K): z.infer<typeof ProvidersPart>[K] => {
     const read = ProvidersPart.shape[key].safeParse(part[key])
-    if (!read.success) problems.push({ where: key, problem: sentence(read.error) })
+    if (!read.success) problems.push({ where: key, problem: refusedValue(read.error) })
     return read.data as z.infer<typeof ProvidersPart>[K]
   }
 
@@ -163,7 +164,7 @@ export function readProvidersConfig(value: unknown): ProvidersConfig {
   for (const [name, entry] of Object.entries(field('presets') ?? {})) {
     const read = Preset.safeParse(entry)
     if (read.success) presets.set(name, read.data)
-    else problems.push({ where: `presets.${name}`, problem: sentence(read.error) })
+    else problems.push({ where: `presets.${name}`, problem: refusedValue(read.error) })
   }
   field('retry')
   return {
@@ -181,7 +182,7 @@ function readProvider(id: string, entry: unknown, problems: ProvidersConfig['pro
   if (!providerId.test(id))
     return 'The name must be 1 to 32 small letters, digits or dashes, and not start with a dash.'
   const read = ProviderFields.safeParse(entry)
-  if (!read.success) return sentence(read.error)
+  if (!read.success) return refusedValue(read.error)
   for (const key of Object.keys(entry as object)) {
     if (!(key in ProviderFields.shape)) problems.push({ where: `providers.${id}.${key}`, problem: 'Unknown key.' })
   }
@@ -219,12 +220,6 @@ function readTimeouts(given: Record<string, unknown>, defaults: Timeouts): Timeo
     return [name, Math.min(value, name === 'total' ? 86_400 : 3_600)]
   })
   return Object.fromEntries(entries) as Timeouts
-}
-
-function sentence(error: z.ZodError): string {
-  const issue = error.issues[0]
-  if (!issue) return 'Not usable.'
-  return issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
