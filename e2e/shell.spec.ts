@@ -92,7 +92,7 @@ test('S-122 Z-159 a link prefills after a question, shows, and never sends', asy
   await question.getByRole('button', { name: 'Open folder' }).click()
   // A folder that nobody named here is not trusted by being linked to (Z-4).
   const trust = window.page.getByRole('alertdialog', { name: 'Trust this folder?' })
-  await trust.getByRole('button', { name: 'Cancel' }).click()
+  await trust.getByRole('button', { name: 'Only read' }).click()
   await expect(window.message).toHaveValue('rm -rf /')
   await expect(window.button('Approval mode: Read only')).toBeVisible()
   await app.act('app.openUrl', 'lathe://settings/models')

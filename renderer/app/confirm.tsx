@@ -11,7 +11,7 @@ export function Confirm() {
 
 function Question({ asking }: { asking: Asking }) {
   const [ticked, setTicked] = useState(false)
-  const { title, description, confirm, danger, option, other, answer } = asking
+  const { title, description, confirm, cancel, danger, option, other, answer } = asking
   return (
     <AlertDialog
       open
@@ -19,6 +19,7 @@ function Question({ asking }: { asking: Asking }) {
       title={title}
       description={description}
       confirm={confirm}
+      cancel={cancel}
       danger={danger}
       other={other === undefined ? undefined : { label: other, onChoose: () => answer('other') }}
       onConfirm={() => {

@@ -29,7 +29,6 @@ export function FolderDialog({ purpose, missing }: { purpose: 'open' | 'locate';
     try {
       if (purpose === 'locate' && missing !== undefined) await relocate(missing, chosen)
       else await openWorkspace(chosen)
-      showDialog(null)
     } catch (thrown) {
       const { message, hint } = failure(thrown)
       setRefusal([message, hint].filter(Boolean).join(' '))

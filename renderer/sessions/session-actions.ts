@@ -64,6 +64,8 @@ export async function openWorkspace(path: string, prompt = '', trust = false): P
   const workspace = await client().workspaces.open({ ...act(), path, ...(trust ? { trust } : {}) })
   useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
   prefer({ 'onboarding.done': true })
+  // Where it was chosen is done with: the question stands alone.
+  showDialog(null)
   if (!workspace.trusted) await askForTrust(workspace.path)
   await newSession(workspace.path, prompt)
 }
@@ -74,6 +76,7 @@ export async function askForTrust(path: string): Promise<void> {
     title: 'Trust this folder?',
     description: `${shownText(path)} is new here. What lies in it can direct the agent, by instructions and agents of its own. Until you trust it, these are left out and the agent only reads. Trust counts for the folders below it too.`,
     confirm: 'Trust',
+    cancel: 'Only read',
   })
   if (yes) await attempt('Could not trust the folder', () => setTrust(path, true))
 }
@@ -107,6 +110,7 @@ export async function locateFolder(missing: string): Promise<void> {
 
 export async function relocate(missing: string, to: string): Promise<void> {
   const workspace = await client().workspaces.locate({ ...act(), path: missing, to })
+  showDialog(null)
   if (!workspace.trusted) await askForTrust(workspace.path)
   toast.done('Folder found', { detail: `Its sessions now work in ${workspace.path}.` })
 }

@@ -4,7 +4,7 @@ import { create } from 'zustand'
 import type { AgentEntry } from '../../preload/contract/agents.ts'
 import { client } from './link.ts'
 import { useView } from './session-store.ts'
-import { useWorkbench } from './workbench-store.ts'
+import { useTrusted, useWorkbench } from './workbench-store.ts'
 
 const none: readonly AgentEntry[] = []
 
@@ -19,21 +19,25 @@ export async function loadAgents(folder: string): Promise<readonly AgentEntry[]>
   return useStore.getState().byFolder.get(folder) ?? none
 }
 
-/** What can be chosen in a folder, as it was read last; read anew with the folder, its files, and a return to the window. */
+/**
+ * What can be chosen in a folder, as it was read last; read anew with the folder, its files, its trust, and a return
+ * to the window.
+ */
 export function useAgents(folder: string): readonly AgentEntry[] {
   const changed = useWorkbench(({ filesChanged }) => {
     const last = filesChanged.get(folder)
     return last && (last.paths === 'rescan' || last.paths.some((path) => path.startsWith('.lathe/'))) ? last.rev : 0
   })
+  const trusted = useTrusted(folder)
   useEffect(() => {
     const load = () => void loadAgents(folder)
-    load()
     addEventListener('focus', load)
     return () => removeEventListener('focus', load)
   }, [folder])
   useEffect(() => {
-    if (changed > 0) void loadAgents(folder)
-  }, [folder, changed])
+    void loadAgents(folder)
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what happens to the files and to trust asks again
+  }, [folder, changed, trusted])
   return useStore(({ byFolder }) => byFolder.get(folder) ?? none)
 }
 

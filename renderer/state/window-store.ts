@@ -39,6 +39,8 @@ export interface Asking {
   title: string
   description: ReactNode
   confirm: string
+  /** What not doing it is called, where "Cancel" says too little. */
+  cancel?: string
   danger?: boolean
   /** A box to tick, such as "Do not ask again in this terminal"; `ticked` hears of it together with a yes. */
   option?: { label: string; ticked: () => void }
