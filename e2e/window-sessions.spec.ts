@@ -168,4 +168,7 @@ test('S-92 an exported session is imported from its file; once more it asks, and
   const failed = await lab.lathe(['sessions', 'import', file])
   expect(failed).toMatchObject({ code: 1, stdout: '' })
   expect(failed.stderr).toContain('This is no exported session')
+  const missing = await lab.lathe(['sessions', 'import', `${file}.gone`])
+  expect(missing).toMatchObject({ code: 1, stdout: '' })
+  expect(missing.stderr).toContain('cannot be imported: there is no such file.')
 })

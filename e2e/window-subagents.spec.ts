@@ -45,6 +45,9 @@ test('C-95 C-104 a subagent asks where the person is, shows what it does, and it
   await window.button('Back to the session').last().click()
   await expect(window.entry('Answer: It is 4000.')).toBeVisible()
   await expect(window.message).toBeVisible()
+  // It is all in sight: there is no later place to jump to.
+  await expect(card(window, 'find the port')).toBeFocused()
+  await expect(window.button(/^Jump to latest/)).toBeHidden()
   // A reload shows the session that asked for it.
   await window.button('Open transcript of find the port').click()
   await expect(window.entry('Answer: The port is 4000.')).toBeVisible()

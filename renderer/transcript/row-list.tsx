@@ -117,6 +117,12 @@ export function RowList({ sessionId }: { sessionId: string }) {
     },
   })
 
+  const total = virtualizer.getTotalSize()
+  /** A transcript that is all in sight has no other place than its end, and no scrolling that would say so. */
+  const allInSight = itemsBefore + itemsAfter === 0 && total <= (virtualizer.scrollRect?.height ?? 0)
+  const unscrolled = useRef(allInSight)
+  useLayoutEffect(() => void (unscrolled.current = allInSight))
+
   // What the reader does is done to the rows as they are drawn, not to heights that are measured and not drawn yet. And
   // were it another function with each change of rows, all of them would be drawn again.
   const items = virtualizer.getVirtualItems()
@@ -160,7 +166,6 @@ export function RowList({ sessionId }: { sessionId: string }) {
   }
 
   // After every change of rows or heights: at the end stay there, else keep the row in sight where it was.
-  const total = virtualizer.getTotalSize()
   useLayoutEffect(() => {
     const element = scroller.current
     if (!element) return
@@ -179,7 +184,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
   }, [rows, total, placed, virtualizer, controller, focusedId, stay])
 
   useEffect(() => {
-    const keep = () => setAnchor(sessionId, following.current ? null : anchor.current)
+    const keep = () => setAnchor(sessionId, following.current || unscrolled.current ? null : anchor.current)
     const timer = setInterval(keep, anchorEveryMs)
     // A reload takes the page away without a last word to React.
     addEventListener('pagehide', keep)
@@ -323,10 +328,12 @@ export function RowList({ sessionId }: { sessionId: string }) {
           if (row.kind === 'group' && row.items.some((item) => item.id === target.itemId))
             setOpened(sessionId, row.id, row.items.length)
         }
-        following.current = false
-        anchor.current = { rowId: target.itemId, itemId: target.itemId, offset: 96 }
-        setSeen((count) => count ?? shown.header.itemCount)
-        setPlaced((count) => count + 1)
+        if (!unscrolled.current) {
+          following.current = false
+          anchor.current = { rowId: target.itemId, itemId: target.itemId, offset: 96 }
+          setSeen((count) => count ?? shown.header.itemCount)
+          setPlaced((count) => count + 1)
+        }
         // What is found in it is unfolded and marked (S-98).
         const kind = shown.items.find((item) => item.id === target.itemId)?.kind
         if (target.words && (kind === 'tool' || kind === 'reasoning')) setFold(sessionId, target.itemId, true)
@@ -449,7 +456,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
           Describe a task to start.
         </p>
       )}
-      {seen !== null && (
+      {seen !== null && !allInSight && (
         <div className="pointer-events-none absolute inset-x-0 bottom-8 flex justify-center">
           <Button className="pointer-events-auto animate-rise rounded-full! shadow-float" size="small" onClick={follow}>
             <ArrowDown size={13} strokeWidth={1.75} aria-hidden />

@@ -34,11 +34,8 @@ export function SubagentRow({
       <Disclosure open={open} onToggle={() => onToggle()} icon={<Mark item={item} />} end={<Actions item={item} />}>
         <span className="flex min-w-0 items-baseline gap-8">
           <Shown text={item.label} className="min-w-0 truncate font-medium text-ink" />
-          <span className={item.phase === 'failed' ? 'shrink-0 text-failed' : 'shrink-0 text-muted'}>
-            {subagentWords(item)}
-          </span>
+          <State item={item} />
           {item.background && <Badge>Background</Badge>}
-          <Asks item={item} />
         </span>
       </Disclosure>
       <Figures item={item} />
@@ -69,8 +66,8 @@ function Mark({ item }: { item: Card }) {
   return <Spinner size={14} className="text-running" />
 }
 
-/** What it asks stands above the message, with its name; here it says that it waits. */
-function Asks({ item }: { item: Card }) {
+/** What it does or how it ended. What it asks stands above the message, with its name; here it says that it waits. */
+function State({ item }: { item: Card }) {
   const asks = useView(
     useSessionId(),
     ({ items }) =>
@@ -80,7 +77,12 @@ function Asks({ item }: { item: Card }) {
       ),
     false,
   )
-  return asks && <Badge tone="needs">Waiting for you</Badge>
+  if (asks) return <Badge tone="needs">Waiting for you</Badge>
+  return (
+    <span className={item.phase === 'failed' ? 'shrink-0 text-failed' : 'shrink-0 text-muted'}>
+      {subagentWords(item)}
+    </span>
+  )
 }
 
 function Figures({ item: { steps, usage, model, startedAt, endedAt } }: { item: Card }) {
