@@ -63,7 +63,7 @@ test('T-160 a chosen agent that is broken fails the turn, opens its file, and ca
   await window.send('Look at it')
   await window.settled('failed')
   const card = window.transcript.getByRole('region', { name: 'The chosen agent cannot be used' })
-  await expect(card).toContainText('The agent "review" cannot be used. mode:')
+  await expect(card).toContainText('The agent "review" cannot be used. mode is not one of read-only, ')
   await card.getByRole('button', { name: 'Open the file' }).click()
   await expect(window.inspector.getByText('mode: root')).toBeVisible()
   await local(lab, 'review', review)
