@@ -236,6 +236,49 @@ test('C-106 after a kill a running subagent has failed as interrupted, and nothi
   expect(scene.server.asked()).toHaveLength(asked)
 })
 
+test('C-106 one that went on after its turn is lost with its host too, and starts no turn when the session is opened again', async () => {
+  const bench = await scene.workbench([
+    delegates({ label: 'slow', background: true }),
+    of('slow', calls('slowly')),
+    parentSays('It is at work.'),
+  ])
+  const { id, turnId, follower } = await started(bench)
+  await bench.tools.running('slowly')
+  await follower.until(({ turn }) => turn?.status?.kind === 'subagents')
+  await bench.sessions.command(id, { type: 'subagent.waited', turnId })
+  await follower.settled(turnId)
+  const again = await scene.restarted(bench, [], true)
+  await again.sessions.recoverAll()
+  const view = await again.sessions.open(id)
+  expect(cards(view)).toMatchObject([{ phase: 'failed', reason: 'interrupted', status: 'final' }])
+  expect((await again.sessions.actor(id)).peek().hidden.notices).toMatchObject([{ about: 'subagent', itemId: null }])
+  expect(view.turns).toHaveLength(1)
+})
+
+test('C-102 T-113 Stop in one session leaves the subagents of another at work', async () => {
+  const bench = await scene.workbench()
+  const [one, other] = await Promise.all(
+    ['one', 'other'].map(async (name) => {
+      const asked = { when: { lastUserContains: `do it ${name}` } }
+      scene.server.enqueue(
+        { ...delegates({ label: name }), ...asked },
+        of(name, calls(name)),
+        of(name, says(`${name} done`)),
+        { ...says('Done.'), ...asked },
+      )
+      const actor = bench.create()
+      const follower = await bench.follow(actor)
+      const turnId = await bench.start(actor, `do it ${name}`)
+      return { id: actor.id, follower, turnId, held: await bench.tools.running(name) }
+    }),
+  )
+  await bench.sessions.command(one!.id, { type: 'stop', turnId: one!.turnId, reason: 'person' })
+  expect((await one!.follower.settled(one!.turnId)).outcome).toBe('stopped')
+  other!.held.finish()
+  expect((await other!.follower.settled(other!.turnId)).outcome).toBe('completed')
+  expect([phases(one!.follower.view), phases(other!.follower.view)]).toEqual([['stopped'], ['done']])
+})
+
 test('C-95 S-76 a fork keeps what the cards say, ended where they were, and leaves the transcripts with the session they are of', async () => {
   const bench = await scene.workbench([
     delegates({ label: 'quick' }),

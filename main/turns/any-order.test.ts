@@ -463,7 +463,7 @@ const event = fc.oneof(
 )
 
 test(
-  'C-58 C-64 T-1 T-2 T-3 T-9 T-10 T-20 T-26 T-27 T-29 T-30 T-31 T-35 T-41 T-52 T-53 T-54 T-61 T-182 T-201 S-16 X-608 any order of commands, reports, kills and failing disks keeps the invariants',
+  'C-58 C-64 C-96 C-100 C-102 C-106 T-1 T-2 T-3 T-9 T-10 T-20 T-26 T-27 T-29 T-30 T-31 T-35 T-41 T-52 T-53 T-54 T-61 T-182 T-201 S-16 X-608 any order of commands, reports, kills and failing disks keeps the invariants',
   () => {
     fc.assert(
       fc.property(fc.array(event, { minLength: 1, maxLength: 60, size: 'max' }), (events) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ItemOf } from '../../preload/contract/items.ts'
 import { foldEvent, noUsage } from '../../preload/contract/fold.ts'
+import { defaultSettings } from '../../preload/contract/settings.ts'
 import { nextStart } from './automatic.ts'
 import { Decision } from './decision.ts'
 import { endLostSubagents, type SubagentEnd } from './subagents.ts'
@@ -99,6 +100,16 @@ test('C-96 a card passes through its phases one by one, and its end is final', (
   })
   expect(seen).toEqual(['starting', 'model', 'tools', 'model', 'done'])
   expect(driver.journal.reduce(foldEvent, driver.empty).items).toEqual(driver.state.view.items)
+})
+
+test('C-96 those that wait start in the order they were asked for, each as a place is free', () => {
+  const driver = new Driver('ask', { ...defaultSettings, 'subagents.max': 1 })
+  driver.running()
+  for (const id of ['a', 'b', 'c']) spawn(driver, id)
+  expect(['a', 'b', 'c'].map((id) => card(driver, id).phase)).toEqual(['starting', 'queued', 'queued'])
+  driver.command({ type: 'subagent.ended', itemId: 'a', end: done() })
+  expect(driver.effects).toContainEqual({ do: 'startSubagent', itemId: 'b' })
+  expect(['b', 'c'].map((id) => card(driver, id).phase)).toEqual(['starting', 'queued'])
 })
 
 test('C-102 T-96 a stopped turn settles once its worker and each of its subagents have come to rest', () => {
