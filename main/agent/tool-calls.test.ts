@@ -107,6 +107,23 @@ test('X-703 X-704 XA-28 neighbours that may run together do; results are in the 
   ).toEqual(['b', 'a'])
 })
 
+test('T-38 a command that only reads starts a process, so it waits until its start is durable', async () => {
+  const plan: Tool['plan'] = async () => ({
+    effects: [{ kind: 'read', path: '/work/a', inside: true, secret: false }],
+    preview: { title: '', detail: '', detailKind: 'text' },
+  })
+  const { input, reports } = turn([
+    { name: 'read_file', concurrent: true, reproducible: true, plan },
+    { name: 'shell', reproducible: true, plan },
+  ])
+  await runCalls([call('read_file'), call('shell')], input)
+  const ready = reports.flatMap((report) => (report.type === 'toolReady' ? [[report.tool, report.looksOnly]] : []))
+  expect(ready).toEqual([
+    ['read_file', true],
+    ['shell', false],
+  ])
+})
+
 test('X-703 at most eight of a batch run at once; switched off, every batch is one call', async () => {
   for (const [parallel, most] of [
     [true, 8],

@@ -15,6 +15,7 @@ import { readArguments } from '../tools/arguments.ts'
 import type { Registry } from '../tools/registry.ts'
 import {
   toolFailure,
+  type Effect,
   type QuestionAnswer,
   type Tool,
   type ToolContext,
@@ -165,7 +166,7 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
     title: one.title,
     plan: redacted,
     argsHash,
-    looksOnly: one.tool.reproducible === true && plan.effects.every(({ kind }) => kind === 'read'),
+    looksOnly: looksOnly(one.tool, plan.effects),
   })
   const release = await one.ticket
   if (!('run' in release) || !release.run) {
@@ -173,6 +174,11 @@ async function runCall(one: Prepared, input: CallsInput): Promise<ToolResultPart
     return { callId: one.call.callId, name: one.call.name, text: error.message, isError: true }
   }
   return run(one, one.tool, context, input, overdue)
+}
+
+/** Reads files and does nothing else: a command that only reads is a process all the same, and runs alone. */
+function looksOnly({ concurrent, reproducible }: Tool, effects: readonly Effect[]): boolean {
+  return concurrent && reproducible === true && effects.every(({ kind }) => kind === 'read')
 }
 
 async function planOf(one: Prepared, tool: Tool, context: ToolContext) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ItemOf } from '../../preload/contract/items.ts'
-import type { SessionView } from '../../preload/contract/session.ts'
+import type { Outcome, SessionView } from '../../preload/contract/session.ts'
 import type { Step } from '../../e2e/model-server/server.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { Forks } from './forks.ts'
@@ -29,6 +29,13 @@ async function started(bench: TestWorkbench): Promise<{ id: string; turnId: stri
   const actor = bench.create()
   const follower = await bench.follow(actor)
   return { id: actor.id, turnId: await bench.start(actor, 'do it'), follower }
+}
+
+/** The turn waited long enough for what it has in the background, and ended. */
+async function outlived(bench: TestWorkbench, follower: Follower, turnId: string): Promise<Outcome> {
+  await follower.until(({ turn }) => turn?.status?.kind === 'subagents')
+  await bench.sessions.command(follower.view.header.id, { type: 'subagent.waited', turnId })
+  return (await follower.settled(turnId)).outcome
 }
 
 /** What the model was sent last in that conversation. */
@@ -244,9 +251,7 @@ test('C-106 one that went on after its turn is lost with its host too, and start
   ])
   const { id, turnId, follower } = await started(bench)
   await bench.tools.running('slowly')
-  await follower.until(({ turn }) => turn?.status?.kind === 'subagents')
-  await bench.sessions.command(id, { type: 'subagent.waited', turnId })
-  await follower.settled(turnId)
+  await outlived(bench, follower, turnId)
   const again = await scene.restarted(bench, [], true)
   await again.sessions.recoverAll()
   const view = await again.sessions.open(id)
@@ -289,9 +294,7 @@ test('C-95 S-76 a fork keeps what the cards say, ended where they were, and leav
   ])
   const { id, turnId, follower } = await started(bench)
   await bench.tools.running('slowly')
-  await follower.until(({ turn }) => turn?.status?.kind === 'subagents')
-  await bench.sessions.command(id, { type: 'subagent.waited', turnId })
-  await follower.settled(turnId)
+  await outlived(bench, follower, turnId)
   const { sessions, storage, settings } = bench
   const environment = () => ({ now: Date.now(), newId, settings, rules: [] })
   const fork = await new Forks({ sessions, storage, entryChanged: () => {}, environment }).fork(id, {})
@@ -504,9 +507,7 @@ test('T-42 CA-37 C-100 the waiting over, the turn ends; a result that comes late
   ])
   const { id, turnId, follower } = await started(bench)
   const slow = await bench.tools.running('slowly')
-  await follower.until(({ turn }) => turn?.status?.kind === 'subagents')
-  await bench.sessions.command(id, { type: 'subagent.waited', turnId })
-  expect((await follower.settled(turnId)).outcome).toBe('completed')
+  expect(await outlived(bench, follower, turnId)).toBe('completed')
   expect(cards(follower.view)[0]!.endedAt).toBeNull()
   slow.finish()
   await follower.until(({ turns }) => turns[1]?.outcome)
