@@ -91,10 +91,16 @@ async function setTrust(path: string, trusted: boolean): Promise<void> {
   useWorkbench.setState((state) => ({ workspaces: new Map(state.workspaces).set(workspace.path, workspace) }))
 }
 
+/** A copy of the demo that has no session yet, else a fresh one, with a task that only has to be sent. */
 export async function openDemo(): Promise<void> {
   await attempt('Could not open the demo', async () => {
-    const workspace = await client().workspaces.openDemo({ ...act() })
-    await openWorkspace(workspace.path)
+    const { workspaces, entries } = useWorkbench.getState()
+    const used = new Set([...entries.values()].map(({ workspace }) => workspace))
+    const unused = [...workspaces.values()].find(
+      ({ demo, state, path }) => demo && state === 'present' && !used.has(path),
+    )
+    const { path } = unused ?? (await client().workspaces.openDemo({ ...act() }))
+    await openWorkspace(path, 'Fix the failing test.')
   })
 }
 
