@@ -18,8 +18,7 @@ export function addNotice(decision: Decision, notice: Omit<PendingNotice, 'itemI
 /** Ends the agent was not told yet, the oldest first, each as a notice item where the agent reads it (X-604, X-606). */
 export function takeNotices(decision: Decision): string[] {
   const { notices } = decision.state.hidden
-  const room = noticesPerTurn - decision.turn.noticesGiven
-  const given = notices.filter((notice) => notice.itemId === null).slice(0, Math.max(0, room))
+  const given = notices.filter((notice) => notice.itemId === null).slice(0, roomFor(decision))
   if (given.length === 0) return []
   const items = new Map(given.map((notice) => [notice, decision.newId()]))
   for (const [{ text, prompt, outputRef }, id] of items) {
@@ -48,9 +47,15 @@ export function takeNotices(decision: Decision): string[] {
   return given.map((notice) => notice.prompt)
 }
 
-/** Whether a subagent's result waits, which a turn that would end goes on for (T-42). */
-export function hasResults({ state }: Pick<Decision, 'state'>): boolean {
-  return state.hidden.notices.some(({ about, itemId }) => about === 'subagent' && itemId === null)
+/** Whether a subagent's result waits that this turn may tell of, and so goes on for where it would end (T-42). */
+export function hasResults(decision: Decision): boolean {
+  const { notices } = decision.state.hidden
+  return roomFor(decision) > 0 && notices.some(({ about, itemId }) => about === 'subagent' && itemId === null)
+}
+
+/** How many more the turn may tell of (X-606). */
+function roomFor({ turn }: Decision): number {
+  return Math.max(0, noticesPerTurn - turn.noticesGiven)
 }
 
 /** The answer to the request that held them has begun: they are delivered (X-605). */

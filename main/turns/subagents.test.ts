@@ -33,6 +33,15 @@ const done = (more: Partial<SubagentEnd> = {}): SubagentEnd => ({
 const used = (input: number) => ({ ...noUsage, input })
 const context = { used: null, window: null, compactAt: null, estimated: false, model: null }
 
+/** A session whose subagent in the background outlives the turn that asked for it. */
+function outlived(driver: Driver): void {
+  const turnId = driver.running()
+  spawn(driver, 'a', true)
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  driver.command({ type: 'subagent.waited', turnId })
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+}
+
 test('T-42 the wait of a turn that would end is 300 s in all, counted from the first; after it the turn ends', () => {
   const driver = new Driver()
   const turnId = driver.running()
@@ -56,11 +65,7 @@ test('T-42 the wait of a turn that would end is 300 s in all, counted from the f
 
 test('C-100 A-69 what comes after the turn waits two seconds for its like, and starts one turn under the ids of the cards', () => {
   const driver = new Driver()
-  const turnId = driver.running()
-  spawn(driver, 'a', true)
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-  driver.command({ type: 'subagent.waited', turnId })
-  driver.report({ type: 'mayEnd', ending: 'answer' })
+  outlived(driver)
   driver.command({ type: 'subagent.ended', itemId: 'a', end: done() })
   expect(driver.effects).toContainEqual({ do: 'next' })
   expect(driver.state.hidden.notices).toMatchObject([{ about: 'subagent', id: 'a', itemId: null }])
@@ -71,19 +76,29 @@ test('C-100 A-69 what comes after the turn waits two seconds for its like, and s
     request: { source: 'subagent', automation: { name: 'subagent “a”' }, completionKeys: ['subagent:a'] },
   })
   // Stopped by a person it wakes nobody, and is still told.
-  spawnAfter(driver, 'b')
+  driver.running('again')
+  driver.report({ type: 'boundary' })
+  driver.report({ type: 'stream', channel: 'text', add: 'I see.' })
+  spawn(driver, 'b', true)
   driver.command({ type: 'subagent.ended', itemId: 'b', end: done({ phase: 'stopped' }) })
-  expect(driver.state.hidden.notices[1]).not.toHaveProperty('wakesAt')
+  expect(driver.state.hidden.notices).toMatchObject([{ id: 'b' }])
+  expect(driver.state.hidden.notices[0]).not.toHaveProperty('wakesAt')
 })
 
-function spawnAfter(driver: Driver, itemId: string): void {
-  const turnId = driver.running()
-  spawn(driver, itemId, true)
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-  driver.command({ type: 'subagent.waited', turnId })
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-}
+test('T-42 X-606 a turn tells of no more than twenty results; it ends, and the others start the next one', () => {
+  const driver = new Driver()
+  driver.running()
+  for (let n = 1; n <= 21; n++) {
+    spawn(driver, `card-${n}`, true)
+    driver.command({ type: 'subagent.ended', itemId: `card-${n}`, end: done() })
+  }
+  expect(driver.report({ type: 'mayEnd', ending: 'answer' }).notices).toHaveLength(20)
+  driver.report({ type: 'stream', channel: 'text', add: 'I see.' })
+  expect(driver.report({ type: 'mayEnd', ending: 'answer' })).toMatchObject({ ended: true })
+  expect(nextStart(driver.state, Number.MAX_SAFE_INTEGER)).toMatchObject({
+    request: { completionKeys: ['subagent:card-21'] },
+  })
+})
 
 test('C-96 a card passes through its phases one by one, and its end is final', () => {
   const driver = new Driver()
@@ -169,11 +184,7 @@ test('C-105 its usage is in the turn’s and the session’s sums whoever report
 
 test('S-81 going back to before it ends a subagent in the background, and nothing of it is told', () => {
   const driver = new Driver()
-  const turnId = driver.running()
-  spawn(driver, 'a', true)
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-  driver.command({ type: 'subagent.waited', turnId })
-  driver.report({ type: 'mayEnd', ending: 'answer' })
+  outlived(driver)
   const { pos } = driver.state.view.items[0]!
   driver.command({
     type: 'rewind',
@@ -196,15 +207,6 @@ test('T-5 a call of an earlier turn that has not noticed its end asks for no sub
   expect(refusedWith(() => spawn(driver, 'late', true, earlier))).toBe('tool.failed')
   expect(card(driver, 'late')).toBeUndefined()
 })
-
-/** A session whose subagent in the background outlives the turn that asked for it. */
-function outlived(driver: Driver): void {
-  const turnId = driver.running()
-  spawn(driver, 'a', true)
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-  driver.command({ type: 'subagent.waited', turnId })
-  driver.report({ type: 'mayEnd', ending: 'answer' })
-}
 
 test('C-104 C-102 while a turn yields, a subagent of an earlier one may still ask', () => {
   const driver = new Driver()
