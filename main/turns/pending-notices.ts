@@ -89,6 +89,14 @@ export function endWasTold(decision: Decision, execId: string): void {
   if (left.length < notices.length) change(decision, left)
 }
 
+/** What came of these subagents is set aside with them (S-81). */
+export function forgetResults(decision: Decision, cards: ReadonlySet<string>): void {
+  change(
+    decision,
+    decision.state.hidden.notices.filter(({ about, id }) => about !== 'subagent' || !cards.has(id)),
+  )
+}
+
 function change(decision: Decision, notices: PendingNotice[]): void {
   decision.changeHidden({ notices })
   countWaiting(decision)

@@ -34,12 +34,13 @@ const used = (input: number) => ({ ...noUsage, input })
 const context = { used: null, window: null, compactAt: null, estimated: false, model: null }
 
 /** A session whose subagent in the background outlives the turn that asked for it. */
-function outlived(driver: Driver): void {
+function outlived(driver: Driver): string {
   const turnId = driver.running()
   spawn(driver, 'a', true)
   driver.report({ type: 'mayEnd', ending: 'answer' })
   driver.command({ type: 'subagent.waited', turnId })
   driver.report({ type: 'mayEnd', ending: 'answer' })
+  return turnId
 }
 
 test('T-42 the wait of a turn that would end is 300 s in all, counted from the first; after it the turn ends', () => {
@@ -182,9 +183,8 @@ test('C-105 its usage is in the turn’s and the session’s sums whoever report
   expect(driver.state.view.header.context.used).toBeNull()
 })
 
-test('S-81 going back to before it ends a subagent in the background, and nothing of it is told', () => {
-  const driver = new Driver()
-  outlived(driver)
+/** The person takes the session back to before its first message. */
+function goBack(driver: Driver): void {
   const { pos } = driver.state.view.items[0]!
   driver.command({
     type: 'rewind',
@@ -194,6 +194,22 @@ test('S-81 going back to before it ends a subagent in the background, and nothin
     message: null,
     withFiles: false,
   })
+}
+
+test('S-81 A-106 what came of a subagent that is set aside waits for nobody any more', () => {
+  const driver = new Driver()
+  const turnId = outlived(driver)
+  driver.command({ type: 'stop', turnId, reason: 'person' })
+  driver.command({ type: 'subagent.ended', itemId: 'a', end: done() })
+  expect(driver.state.view.header.automaticHeld).toMatchObject({ waiting: 1 })
+  goBack(driver)
+  expect(driver.state.view.header.automaticHeld).toMatchObject({ waiting: 0 })
+})
+
+test('S-81 going back to before it ends a subagent in the background, and nothing of it is told', () => {
+  const driver = new Driver()
+  outlived(driver)
+  goBack(driver)
   expect(driver.effects).toContainEqual({ do: 'stopSubagent', itemId: 'a', reason: 'withdrawn' })
   expect(driver.state.hidden.notices).toEqual([])
   expect(driver.state.view.items.map(({ kind }) => kind)).toEqual(['rewind'])

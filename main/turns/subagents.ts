@@ -17,7 +17,7 @@ import type { ChangedFile, ContextFigures, Outcome } from '../../preload/contrac
 import { endTicket } from '../agent/reports.ts'
 import { addUsage, usageSince } from '../agent/usage.ts'
 import type { Decision } from './decision.ts'
-import { addNotice } from './pending-notices.ts'
+import { addNotice, forgetResults } from './pending-notices.ts'
 import type { SessionState, StopReason } from './state.ts'
 import { closeAsks, endLostAsks } from './subagent-asks.ts'
 
@@ -244,8 +244,7 @@ export function endSubagentsOf(decision: Decision, turnId: string, outcome: Outc
 export function setSubagentsAside(decision: Decision, from: number): void {
   for (const card of openSubagents(decision.state)) if (card.pos >= from) withdraw(decision, card)
   const aside = new Set(decision.state.view.items.flatMap(({ id, pos }) => (pos >= from ? [id] : [])))
-  const { notices } = decision.state.hidden
-  decision.changeHidden({ notices: notices.filter(({ about, id }) => about !== 'subagent' || !aside.has(id)) })
+  forgetResults(decision, aside)
 }
 
 function withdraw(decision: Decision, card: Card): void {
