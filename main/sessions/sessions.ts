@@ -104,9 +104,11 @@ export class Sessions {
   /** Settles what a crash left open; one failing session stops no other (T-192). */
   async recoverAll(): Promise<void> {
     for (const id of await this.ports.storage.unsettledSessions()) {
-      await this.actor(id).catch((error) =>
-        this.ports.log('error', 'A session could not be recovered', { sessionId: id, error: String(error) }),
-      )
+      await this.actor(id)
+        .then((actor) => this.subagents.recovered(actor))
+        .catch((error) =>
+          this.ports.log('error', 'A session could not be recovered', { sessionId: id, error: String(error) }),
+        )
     }
   }
 

@@ -4,7 +4,7 @@ import type { Item } from '../../preload/contract/items.ts'
 import type { Step } from '../../e2e/model-server/server.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { SessionWrite, Storage } from '../storage/storage.ts'
-import { calls, says, testScene } from './test-scene.ts'
+import { calls, hangs, says, testScene } from './test-scene.ts'
 
 const scene = testScene()
 
@@ -65,6 +65,28 @@ test('F-901 what a subagent changed is the turn’s too, though it cannot be sav
   await window.settled(turnId)
   await window.until((view) => view.changes.length > 0)
   expect(window.view.changes).toMatchObject([{ id: 'c1', turnId }])
+})
+
+test('F-901 C-106 what a subagent changed is the turn’s too, though the host was killed before that stood there', async () => {
+  const reached = Promise.withResolvers<void>()
+  const storage = (real: Storage): Partial<Storage> => ({
+    commit: async (write) => {
+      const passed = write.header.parent === undefined && write.events.some(({ type }) => type === 'changes.changed')
+      if (!passed) return real.commit(write)
+      reached.resolve()
+      // Killed before it answers.
+      await new Promise(() => {})
+    },
+  })
+  const bench = await scene.workbench([delegates, child(calls('write')), child(hangs(''))], { storage })
+  const change = { id: 'c1', path: 'a.txt', kind: 'created', before: null, after: 'h', added: 1, removed: 0 } as never
+  bench.tools.onHeld = (held) => held.finish({ changes: [change] })
+  const actor = bench.create()
+  const turnId = await bench.start(actor, 'do it')
+  await reached.promise
+  const again = await scene.restarted(bench, [], true)
+  await again.sessions.recoverAll()
+  expect((await again.sessions.open(actor.id)).changes).toMatchObject([{ id: 'c1', turnId }])
 })
 
 test('C-96 S-18 a subagent whose call was told that it could not be saved never runs, also where it was saved after all', async () => {

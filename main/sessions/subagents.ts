@@ -134,6 +134,19 @@ export class Subagents {
     await parent.command({ type: 'subagent.wrote', turnId, changes: changes.map((change) => ({ ...change, turnId })) })
   }
 
+  /**
+   * The host ended while it ran: what it had changed may not have come to its parent. Of a file that the parent's turn knows
+   * already, that is newer.
+   */
+  async recovered({ published: { header, changes } }: SessionActor): Promise<void> {
+    const { parent } = header
+    if (!parent || changes.length === 0) return
+    const known = (await this.#ports.actor(parent.sessionId)).published.changes
+    const isKnown = ({ path }: ChangedFile) => known.some((one) => one.turnId === parent.turnId && one.path === path)
+    const missing = changes.filter((change) => !isKnown(change))
+    if (missing.length > 0) await this.passChanges(parent, missing)
+  }
+
   /** The decision on a card; "Deny and stop" also stops its turn (Z-96). What a subagent asks is decided in its session (Z-97). */
   async answerApproval(
     sessionId: string,
