@@ -23,8 +23,8 @@ export function AboutPage() {
       <header>
         <p className="text-22 font-semibold tracking-tight">Lathe</p>
         <p className="text-13 text-muted">
-          A workbench for agents that work in your files. Free software under the MIT licence; it sends nothing anywhere
-          but to the models you connect.
+          A workbench for agents that work in your files. Free software under the MIT licence, without an account and
+          without telemetry.
         </p>
       </header>
       {banner && (

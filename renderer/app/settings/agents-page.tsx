@@ -19,6 +19,7 @@ description: Looks for mistakes and changes nothing
 mode: read-only
 tools: [read_file, list_dir, find_files, grep]
 ---
+
 Review the changes of this branch. Name each mistake with its file and line.`
 
 export function AgentsPage() {
@@ -40,7 +41,12 @@ function Agents({ folder }: { folder: string }) {
         the data folder, or those of a project into its <code>.lathe/agents</code>.
       </p>
       {agents.length === 0 ? (
-        <EmptyState icon={Bot} title="No agents yet" detail="This one would be review.md:" className="h-auto py-24" />
+        <EmptyState
+          icon={Bot}
+          title="No agents yet"
+          detail="The built-in agent does all turns."
+          className="h-auto! py-24"
+        />
       ) : (
         <ul aria-label="Agents" className="flex flex-col divide-y divide-line rounded-8 border border-line">
           {agents.map((agent) => (
@@ -48,7 +54,7 @@ function Agents({ folder }: { folder: string }) {
           ))}
         </ul>
       )}
-      <Section title="For example">
+      <Section title="For example, review.md">
         <pre className="overflow-x-auto rounded-8 border border-line bg-sunken px-12 py-8 font-mono text-12">
           {example}
         </pre>
