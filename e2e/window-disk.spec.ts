@@ -157,7 +157,8 @@ test('T-41 SQLITE_BUSY: another program holds the database; it is said, tried ag
   await expect(window.entry('Answer')).toContainText('word word word')
   const other = new DatabaseSync(join(lab.home, 'lathe.db'))
   try {
-    other.exec('BEGIN IMMEDIATE')
+    // The host may be writing in this very moment.
+    other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE')
     await expect(window.page.getByText(failed).or(window.page.getByText(slow)).first()).toBeVisible({ timeout: 20_000 })
     await expect(window.page.getByText(failed)).toBeVisible({ timeout: 20_000 })
     const ms = await stopped(lab, window)

@@ -201,7 +201,7 @@ test('S-101 two windows that edit one file do not overwrite each other’s unsav
   const note = theirs.pane.getByRole('alert')
   await expect(note).toContainText('Another window has other unsaved edits of this file.')
   await note.getByRole('button', { name: 'Compare' }).click()
-  await expect(theirs.pane.getByText('mine one')).toBeVisible()
+  await expect(theirs.pane.getByText('mine one').first()).toBeVisible()
   for (const colorScheme of ['light', 'dark'] as const) {
     await other.page.emulateMedia({ colorScheme })
     await other.page.screenshot({ path: test.info().outputPath(`two-windows-${colorScheme}.png`) })

@@ -26,6 +26,8 @@ async function showBrowsers(window: LatheWindow) {
 test('S-31 Z-2 a browser is narrowed to watching and signed out from another one, and each takes hold at once', async ({
   open,
 }) => {
+  // Every button that is there is pressed.
+  test.slow()
   const desk = await open({ script: [says('First answer.'), says('Second answer.')] })
   const { window, lab } = desk
   await window.newSession()
@@ -74,11 +76,8 @@ test('S-31 Z-2 a browser is narrowed to watching and signed out from another one
     .evaluateAll((all) => [...new Set(all.map((one) => one.ariaLabel ?? one.textContent?.trim() ?? ''))])
   for (const name of names) {
     // What an earlier one has closed or hidden is not there any more.
-    await other
-      .button(name)
-      .first()
-      .click({ timeout: 2_000 })
-      .catch(() => {})
+    const button = other.button(name).first()
+    if (await button.isVisible()) await button.click({ timeout: 1_000 }).catch(() => {})
     await other.page.keyboard.press('Escape')
   }
   expect(names.length).toBeGreaterThan(4)

@@ -74,6 +74,8 @@ export class LatheWindow {
 
   /** Runs a command by its name, as the palette lists it. */
   async command(name: string): Promise<void> {
+    // Keys count from the window's first draw on; behind a dialog its parts have no role.
+    await expect(this.page.locator('nav').first()).toBeAttached()
     await this.page.keyboard.press('ControlOrMeta+Shift+P')
     const palette = this.dialog('Command palette')
     await palette.getByRole('combobox').fill(`>${name}`)

@@ -187,6 +187,8 @@ function scoreOf(path: string, low: string, wanted: string): number {
   if (letter >= 0) return -Infinity
   const whole = low.lastIndexOf(wanted)
   if (whole === -1) return score
+  // What was typed whole is meant, whatever else was used lately.
+  if (low === wanted) return score + 8 * wanted.length + 30 + 2 * recentBonus
   const nameAt = low.lastIndexOf('/') + 1
   return score + 8 * wanted.length + (whole >= nameAt ? 20 : 0) + (startsWord(path, whole) ? 10 : 0)
 }

@@ -6,7 +6,8 @@ import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import { freeDiskMin, freeDiskWarn } from '../../preload/contract/limits.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { act, client } from '../state/link.ts'
-import { showDialog } from '../state/window-store.ts'
+import { useSession } from '../state/session-store.ts'
+import { showDialog, useWindow } from '../state/window-store.ts'
 import { changeSettings, installUpdate, useSetting, useSomethingRuns, useWorkbench } from '../state/workbench-store.ts'
 import { useMayAct } from '../ui/acting.ts'
 import { Button } from '../ui/button.tsx'
@@ -68,6 +69,21 @@ export function Banners({ refusal, onRetry }: Refusal) {
   )
 }
 
+/** A session that waits to be saved says so itself, with "Try again". */
+function LostIn({ sessionId, action }: { sessionId: string; action: ReactNode }) {
+  const says = useSession(sessionId, ({ unsaved }) => unsaved !== null)
+  return says ? null : <LostBanner action={action} />
+}
+
+function LostBanner({ action }: { action: ReactNode }) {
+  return (
+    <Banner tone="failed" icon={<HardDrive {...icon} />} action={action}>
+      Nothing can be saved at the moment.{' '}
+      <span className="text-muted">What is there can be read; Lathe tries again by itself.</span>
+    </Banner>
+  )
+}
+
 /** What is on screen stays readable, and what is typed is kept (S-40). */
 function RefusedBanner({ message, hint, onRetry }: ErrorBody & Pick<Refusal, 'onRetry'>) {
   return (
@@ -110,6 +126,7 @@ function StorageBanner() {
   const free = useWorkbench(({ host }) => host?.freeDisk ?? null)
   // A newer version's data folder is degraded too, and says so itself.
   const isLost = useWorkbench(({ host }) => host?.state === 'degraded' && host.banner === null)
+  const session = useWindow((state) => state.sessionId)
   const settings = (
     <Button acts size="small" variant="ghost" onClick={() => showDialog({ kind: 'settings', page: 'storage' })}>
       Storage
@@ -122,12 +139,7 @@ function StorageBanner() {
       </Banner>
     )
   if (isLost)
-    return (
-      <Banner tone="failed" icon={<HardDrive {...icon} />} action={settings}>
-        Nothing can be saved at the moment.{' '}
-        <span className="text-muted">What is there can be read; Lathe tries again by itself.</span>
-      </Banner>
-    )
+    return session === null ? <LostBanner action={settings} /> : <LostIn sessionId={session} action={settings} />
   if (slow)
     return (
       <Banner tone="needs" icon={<Spinner size={14} />}>

@@ -218,6 +218,8 @@ function Comparison({
     return () => {
       leave()
       ref.current = null
+      // A comparison still under way is called off by taking the models away; disposing the editor alone lets it fail later.
+      editor.setModel(null)
       editor.dispose()
       original.dispose()
     }
