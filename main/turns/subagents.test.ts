@@ -128,6 +128,18 @@ test('C-96 those that wait start in the order they were asked for, each as a pla
   expect(['b', 'c'].map((id) => card(driver, id).phase)).toEqual(['starting', 'queued'])
 })
 
+test('C-96 a subagent that waits is nowhere yet, whatever is said of it', () => {
+  const driver = new Driver('ask', { ...defaultSettings, 'subagents.max': 1 })
+  driver.running()
+  for (const id of ['a', 'b']) spawn(driver, id)
+  driver.command({
+    type: 'subagent.changed',
+    itemId: 'b',
+    progress: { steps: 1, usage: noUsage, actions: [], phase: 'model' },
+  })
+  expect(card(driver, 'b').phase).toBe('queued')
+})
+
 test('C-102 T-96 a stopped turn settles once its worker and each of its subagents have come to rest', () => {
   const driver = new Driver()
   const turnId = driver.running()

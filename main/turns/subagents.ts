@@ -137,7 +137,7 @@ export function subagentChanged(
   { itemId, progress }: Extract<SubagentCommand, { type: 'subagent.changed' }>,
 ): { ok: true } {
   const card = openCard(decision, itemId)
-  if (!card) return { ok: true }
+  if (!card || !runsNow(card)) return { ok: true }
   // Its calls come of a request: what passes between two looks is told one after another.
   if (card.phase === 'starting' && progress.phase === 'tools') decision.patch(card, { phase: 'model' })
   decision.patch(card, progress)
