@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test'
 import { expect, type LatheWindow, test } from './window.ts'
 
 const says = (text: string) => ({ emit: [{ text }] })
+const writes = { emit: [{ call: { name: 'write_file', args: { path: 'made.txt', content: 'x' } } }] }
 const pictures = process.env['LATHE_PICTURES']
 
 /** Refusals that a page was sent: a button that cannot do what it says would bring one. */
@@ -28,10 +29,11 @@ test('S-31 Z-2 a browser is narrowed to watching and signed out from another one
 }) => {
   // Every button that is there is pressed.
   test.slow()
-  const desk = await open({ script: [says('First answer.'), says('Second answer.')] })
+  const desk = await open({ script: [writes, says('First answer.'), says('Second answer.')] })
   const { window, lab } = desk
   await window.newSession()
   await window.send('first message')
+  await window.approval.getByRole('button', { name: 'Allow once' }).click()
   await window.settled('completed')
   let denied: string[] = []
   const other = await desk.another(async (page) => {
@@ -66,6 +68,10 @@ test('S-31 Z-2 a browser is narrowed to watching and signed out from another one
     await other.page.emulateMedia({ colorScheme: 'dark' })
     await other.page.screenshot({ path: `${pictures}/watching-dark.png` })
   }
+
+  // What was changed is seen, without a way to take it back.
+  await expect(await other.tab('Changes')).toContainText('made.txt')
+  await expect(other.button(/^Undo/)).toHaveCount(0)
 
   // No button is there that would be refused; nor a key.
   for (const tab of ['Changes', 'Plan', 'Files', 'Context'] as const) await other.tab(tab)
@@ -109,7 +115,7 @@ test('S-31 Z-2 a browser is narrowed to watching and signed out from another one
   await window.page.getByRole('alertdialog').getByRole('button', { name: 'Sign out' }).click()
   await expect(rows).toHaveCount(1)
   await expect(other.page.getByText('This browser is not signed in, or not any more.')).toBeVisible()
-  expect(lab.asked()).toHaveLength(2)
+  expect(lab.asked()).toHaveLength(3)
 })
 
 test('S-31 S-139 `lathe serve --watch-link` prints one more address, which watches', async ({ open, browser }) => {

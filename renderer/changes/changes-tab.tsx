@@ -402,6 +402,7 @@ function Toolbar({ undoable, onUndo, files, turns, changes, scope, onScope, onSt
       <span className="grow" />
       {undoable && (
         <IconButton
+          acts
           icon={undoable.redo ? Redo2 : Undo2}
           label={undoable.redo ? 'Redo these changes…' : 'Undo these changes…'}
           size="small"
