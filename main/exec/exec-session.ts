@@ -80,7 +80,7 @@ export class ExecSession {
   #state: 'running' | 'stopping' | 'ended' = 'running'
   #stopReason: StopReason | null = null
   #timer: NodeJS.Timeout | undefined
-  #telling: Promise<unknown> | null = null
+  #telling: Promise<string> | null = null
   #calls: Promise<unknown> = Promise.resolve()
   #feed: Promise<ScreenFeed> | null = null
   #live: LiveOutput | null = null
@@ -160,10 +160,15 @@ export class ExecSession {
     return result
   }
 
-  /** Gives it a number from `record`, once. */
+  /** Gives it a number from `record`, once. What it asked, or its end, before that is told behind it. */
   tell(record: () => Promise<string>): Promise<string> {
-    const telling = (this.#telling ??= record().then((id) => (this.id = id))) as Promise<string>
-    return telling
+    this.#telling ??= record().then(async (id) => {
+      this.id = id
+      if (this.#asking !== null) this.#ports.asks(id, this.#asking)
+      if (this.end) await this.#ports.ended(this, this.end).catch(() => {})
+      return id
+    })
+    return this.#telling
   }
 
   // --- output and end ---
@@ -190,11 +195,6 @@ export class ExecSession {
     this.#asking = prompt
     if (this.id !== null) this.#ports.asks(this.id, prompt)
     for (const wake of this.#wakers) wake()
-  }
-
-  /** What was asked before its number was known. */
-  askAgain(): void {
-    if (this.#asking !== null && this.id !== null) this.#ports.asks(this.id, this.#asking)
   }
 
   #asksNoMore(): void {

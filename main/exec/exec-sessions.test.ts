@@ -20,6 +20,14 @@ const given = (session: ExecSession) => {
   return kept.head + kept.tail
 }
 
+test('X-601 the end of a command that was over before anybody was told its number is told with it', async () => {
+  const session = await exec.shell('echo quick', { owner: 'quick' })
+  await session.ended
+  const id = await exec.sessions.tell('quick', session)
+  expect(exec.rows.get('quick')).toMatchObject([{ id, state: 'ended', end: { exitCode: 0 } }])
+  expect(exec.notices.filter(({ owner }) => owner === 'quick')).toHaveLength(1)
+})
+
 describe('waiting', () => {
   test('X-416 X-417 XA-16 a text is found across chunks, at once', async () => {
     const session = await exec.told("printf REA; sleep 0.3; printf 'DY\\n'; sleep 60")

@@ -176,8 +176,8 @@ export class ExecSessions {
   /** Gives it a number, by which it can be spoken of from now on. */
   tell(owner: string, session: ExecSession): Promise<string> {
     const { facts } = session
-    return session.tell(async () => {
-      const id = await this.#ports.started(owner, {
+    return session.tell(() =>
+      this.#ports.started(owner, {
         owner: facts.owner,
         ...(facts.label === undefined ? {} : { label: facts.label }),
         preview: facts.preview,
@@ -187,11 +187,8 @@ export class ExecSessions {
         itemId: facts.itemId,
         ...(facts.wakes ? { wakes: true } : {}),
         ...(facts.subagent ? { subagent: facts.subagent } : {}),
-      })
-      session.id = id
-      session.askAgain()
-      return id
-    })
+      }),
+    )
   }
 
   /** Drops one that ended before anybody was told of it: the reply was all there is. */
