@@ -68,7 +68,9 @@ test('Z-153 navigation, new windows and strangers’ downloads are refused; the 
   const desktop = await open()
   const { page } = await desktop.window()
   const { app } = desktop
-  const before = (await app.state()).windows[0]!.url
+  // The page names the session it shows, once it shows one.
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible()
+  const before = (await app.until('windows', ({ windows }) => windows[0]!.url.includes('#session='))).windows[0]!.url
   await page.evaluate(() => {
     location.assign('http://127.0.0.1:9/elsewhere')
   })

@@ -92,6 +92,7 @@ test('F-1203 F-1204 FA-38 each file that cannot go says why, the others stay, an
   await give(window.page, 'drop', many)
   await expect(chips.getByRole('listitem')).toHaveCount(21)
   await expect(chips.getByRole('listitem').last()).toContainText('A message holds 20 files.')
+  await expect(chips.getByRole('listitem').filter({ hasText: ' %' })).toHaveCount(0)
   await window.message.fill('All of them')
   await window.button('Send').click()
   await expect(window.page.getByText('Remove the file that cannot be sent.')).toBeVisible()

@@ -44,7 +44,7 @@ test('T-201 a second window shows what the first one shows, from the middle of a
     expect(one.startsWith(other) || other.startsWith(one)).toBe(true)
     expect(words.startsWith(one) && words.startsWith(other)).toBe(true)
   }
-  await expect(first.approval).toBeVisible()
+  await expect(first.entry('Tool call, shell')).toContainText('Waiting for you')
   await expect.poll(() => shown(second)).toEqual(await shown(first))
   expect(await answerOf(second)).toBe(words)
   await expect(second.approval).toContainText('echo together')

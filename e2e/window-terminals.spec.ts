@@ -289,6 +289,8 @@ test('X-816 with a screen reader new output is said as text, a flood only counte
   await page.getByRole('menuitem', { name: 'Terminal settings…' }).click()
   await window.dialog('Settings').getByRole('switch', { name: 'Offer output to a screen reader' }).click()
   await page.keyboard.press('Escape')
+  await expect(window.dialog('Settings')).toBeHidden()
+  await expect(terminal.locator('.live-region')).toHaveCount(1)
   const said = terminal.getByRole('status', { name: 'Terminal output' })
   await run(window, 'echo spo""ken')
   await expect(said).toContainText('spoken')

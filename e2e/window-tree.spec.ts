@@ -37,7 +37,7 @@ test('F-1303 the tree marks what the session changed, shows ignored files when a
   await expect(window.message).toHaveValue('@index.js ')
   await entry(/^made/).click({ button: 'right' })
   await menu.getByRole('menuitem', { name: 'Open', exact: true }).click()
-  await expect(window.inspector.getByRole('region', { name: 'made.txt' })).toBeVisible()
+  await expect(window.inspector.getByRole('region', { name: 'made.txt', exact: true })).toBeVisible()
 })
 
 test('S-173 K-16 the settings say what takes room, by kind and for the largest sessions, and give back what nobody needs', async ({

@@ -48,6 +48,20 @@ test('F-1110 F-1111 changes are told by path, those of the gate’s temporary fi
   expect([...seen()].filter((path) => path.includes('node_modules/') || path.includes(temporaryPrefix))).toEqual([])
 })
 
+test('F-1110 what is made at once in new folders, at any depth, is told, and so is what is made there later', async () => {
+  await watch()
+  for (let at = 0; at < 20; at++) await workspace.put(`made${at}/in/one/go/x.js`, 'x')
+  let written = 0
+  const isTold = async (): Promise<boolean> => {
+    written++
+    for (let at = 0; at < 20; at++) await workspace.put(`made${at}/in/one/go/later${written}.js`, 'x')
+    return Array.from({ length: 20 }).every((_, at) =>
+      [...seen()].some((path) => path.startsWith(`made${at}/in/one/go/later`)),
+    )
+  }
+  await expect.poll(isTold, { timeout: 20_000, interval: 300 }).toBe(true)
+}, 30_000)
+
 test('F-1110 F-802 what ignore files leave out is not told, until they do so no more', async () => {
   await workspace.put('.gitignore', 'dist/\n*.log\n!keep.log\n')
   await workspace.put('packages/a/.gitignore', 'out\n')

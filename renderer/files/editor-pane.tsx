@@ -212,15 +212,16 @@ function Comparison({
   useEffect(() => {
     const editor = create(place.current!)
     const original = monaco.editor.createModel(theirs, document.model.getLanguageId())
-    editor.setModel({ original, modified: document.model })
+    // The editor never lets go of a comparison it made itself: under way, it would fail once its models are gone.
+    const comparison = editor.createViewModel({ original, modified: document.model })
+    editor.setModel(comparison)
     const leave = document.showIn(editor.getModifiedEditor())
     ref.current = editor.getModifiedEditor() as Editor
     return () => {
       leave()
       ref.current = null
-      // A comparison still under way is called off by taking the models away; disposing the editor alone lets it fail later.
-      editor.setModel(null)
       editor.dispose()
+      comparison.dispose()
       original.dispose()
     }
   }, [document, theirs, ref])
