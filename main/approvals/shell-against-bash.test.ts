@@ -1,32 +1,10 @@
 /** The judge against a real bash: what it saw in a command is held against what bash started. */
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../exec/command.ts'
-import { Paths } from '../files/paths.ts'
-import type { Effect } from '../tools/tool.ts'
-import { commandEffects } from './shell-command.ts'
-
-const root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-bash-')))
-const [home, workspace, dataFolder] = [join(root, 'home'), join(root, 'work/app'), join(root, 'data')]
-afterAll(() => rm(root, { recursive: true }))
-
-const paths = new Paths({ dataFolder, home })
-const judge = (command: string): Promise<Effect[]> =>
-  commandEffects(command, {
-    shell: 'bash',
-    folder: workspace,
-    workspace,
-    home,
-    dataFolder,
-    gitOnlyReads: async () => true,
-    resolve: (absolute) => paths.resolve({ sessionId: 's', workspace, extraFolders: [] }, absolute),
-  })
-
-type CommandEffect = Extract<Effect, { kind: 'command' }>
-const commandsOf = (effects: Effect[]): CommandEffect[] => effects.filter((effect) => effect.kind === 'command')
+import { commandsOf, home, judge, root, workspace } from './test-judge.ts'
 
 /** Programs that only write down how they were started, so that what the judge saw is held against what bash did. */
 describe.skipIf(process.platform === 'win32')('Z-260 real bash', () => {
@@ -35,7 +13,7 @@ describe.skipIf(process.platform === 'win32')('Z-260 real bash', () => {
   const names = ['git', 'rm', 'ls', 'x', 'cat']
 
   beforeAll(async () => {
-    for (const folder of [home, workspace, dataFolder, stubs]) await mkdir(folder, { recursive: true })
+    await mkdir(stubs)
     for (const name of names) {
       await writeFile(
         join(stubs, name),

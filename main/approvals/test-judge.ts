@@ -7,8 +7,8 @@ import { Paths } from '../files/paths.ts'
 import type { Effect } from '../tools/tool.ts'
 import { commandEffects, type CommandSetting } from './shell-command.ts'
 
-const root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-judge-')))
-const home = join(root, 'home')
+export const root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-judge-')))
+export const home = join(root, 'home')
 export const workspace = join(root, 'work/app')
 export const dataFolder = join(root, 'data')
 afterAll(() => rm(root, { recursive: true }))
