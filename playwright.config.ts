@@ -20,7 +20,8 @@ export default defineConfig<{ host: HostName }>({
   // Each test starts its own host on its own data folder, so they can run side by side.
   fullyParallel: true,
   workers: 2,
-  retries: 0,
+  // As in vitest.config.ts.
+  retries: process.env['CI'] ? 1 : 0,
   forbidOnly: Boolean(process.env['CI']),
   timeout: 45_000,
   expect: { timeout: 10_000 },

@@ -17,6 +17,8 @@ export default defineConfig({
     css: { include: /tokens\.css/ },
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // A build machine runs a failed test once more, and the last lines name the tests that needed it.
+    retry: process.env['CI'] ? 1 : 0,
     pool: 'forks',
     // Every core: much of the time a test waits for a disk, a process or a clock.
     maxWorkers: '100%',

@@ -6,9 +6,16 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { browserVersion, requireBrowser } from './browser.ts'
 import { buildParts } from './build.ts'
+import { secondTriesFile } from './second-tries.ts'
 import { root, runStep } from './steps.ts'
 
-type Totals = { passed: number; failed: number; skipped: number }
+type Totals = {
+  passed: number
+  failed: number
+  skipped: number
+  /** Names of tests that passed only when they were run a second time: a race to be found, not a reason to stop. */
+  secondTries: string[]
+}
 
 /** Each half of the tests takes some minutes on an idle machine; this is what a busy one may need. */
 const stepMaxMs = 20 * 60_000
@@ -16,6 +23,8 @@ const stepMaxMs = 20 * 60_000
 const reports = join(root, 'test-results')
 const unitReport = join(reports, 'unit.json')
 const windowReport = join(reports, 'e2e.json')
+
+const nothing: Totals = { passed: 0, failed: 0, skipped: 0, secondTries: [] }
 
 async function report(path: string): Promise<unknown> {
   return JSON.parse(await readFile(path, 'utf8').catch(() => 'null'))
@@ -25,7 +34,13 @@ async function unitTests(): Promise<Totals> {
   const ran = await runStep({
     name: 'unit tests',
     script: 'node_modules/vitest/vitest.mjs',
-    args: ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${unitReport}`],
+    args: [
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${unitReport}`,
+      '--reporter=./scripts/second-tries.ts',
+    ],
     // The build before it left `production` here, with which React has no test functions.
     env: { NODE_ENV: 'test' },
     limit: stepMaxMs,
@@ -37,15 +52,16 @@ async function unitTests(): Promise<Totals> {
     numTodoTests: number
     numFailedTestSuites: number
   } | null
-  if (!result) return { passed: 0, failed: 1, skipped: 0 }
+  if (!result) return { ...nothing, failed: 1 }
   // A file that could not even be loaded has no failed test of its own.
   const failed = result.numFailedTests || (ran ? 0 : 1)
-  return { passed: result.numPassedTests, failed, skipped: result.numPendingTests + result.numTodoTests }
+  const secondTries = ((await report(secondTriesFile)) as string[] | null) ?? []
+  return { passed: result.numPassedTests, failed, skipped: result.numPendingTests + result.numTodoTests, secondTries }
 }
 
 async function endToEndTests(browser: string): Promise<Totals> {
   const files = await readdir(join(root, 'e2e'), { recursive: true })
-  if (!files.some((file) => file.endsWith('.spec.ts'))) return { passed: 0, failed: 0, skipped: 0 }
+  if (!files.some((file) => file.endsWith('.spec.ts'))) return nothing
   const ran = await runStep({
     name: 'end-to-end tests',
     script: 'node_modules/@playwright/test/cli.js',
@@ -56,10 +72,19 @@ async function endToEndTests(browser: string): Promise<Totals> {
   const result = (await report(windowReport)) as {
     stats: { expected: number; unexpected: number; flaky: number; skipped: number }
     errors: unknown[]
+    suites: Suite[]
   } | null
-  if (!result) return { passed: 0, failed: 1, skipped: 0 }
+  if (!result) return { ...nothing, failed: 1 }
   const { expected, unexpected, flaky, skipped } = result.stats
-  return { passed: expected + flaky, failed: unexpected || (ran ? 0 : Math.max(1, result.errors.length)), skipped }
+  const failed = unexpected || (ran ? 0 : Math.max(1, result.errors.length))
+  return { passed: expected + flaky, failed, skipped, secondTries: result.suites.flatMap(flakyOf) }
+}
+
+type Suite = { suites?: Suite[]; specs: { file: string; title: string; tests: { status: string }[] }[] }
+
+function flakyOf({ suites = [], specs }: Suite): string[] {
+  const flaky = specs.filter(({ tests }) => tests.some(({ status }) => status === 'flaky'))
+  return [...flaky.map(({ file, title }) => `e2e/${file}: ${title}`), ...suites.flatMap(flakyOf)]
 }
 
 const from = performance.now()
@@ -69,7 +94,9 @@ const browser = await requireBrowser()
 console.log(`Browser: ${await browserVersion(browser)}`)
 await buildParts()
 const totals = [await unitTests(), await endToEndTests(browser)]
-const sum = (key: keyof Totals) => totals.reduce((total, each) => total + each[key], 0)
+const sum = (key: 'passed' | 'failed' | 'skipped') => totals.reduce((total, each) => total + each[key], 0)
+const secondTries = totals.flatMap((each) => each.secondTries)
+if (secondTries.length > 0) console.log(`\nPassed only the second time:\n${secondTries.join('\n')}`)
 const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : ''
 console.log(
   `\n${sum('passed')} passed, ${sum('failed')} failed${skipped} (${Math.round((performance.now() - from) / 1000)} s)`,

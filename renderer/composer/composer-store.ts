@@ -37,7 +37,7 @@ export type ComposerState = {
   setAside: Pick<ComposerState, 'text' | 'chips' | 'mentions'> | null
   recall: Recall | null
   /** Said above the text until the next key: a refusal, an unknown command. */
-  remark: { text: string; sendAsText?: boolean } | null
+  remark: { text: string; sendAsText?: boolean; untilThere?: boolean } | null
   /** Rises when text is put in from outside, so that the caret goes to its end. */
   placed: number
 }
@@ -141,11 +141,11 @@ export function createComposer(
   }
 
   function setChip(id: string, state: Chip['state']): void {
-    store.setState(({ chips, remark }) => ({
-      chips: chips.map((chip) => (chip.id === id ? { ...chip, state } : chip)),
-      // What was said of a file on its way is over once it has come, or will not.
-      remark: state.kind === 'sending' ? remark : null,
-    }))
+    store.setState(({ chips: before, remark }) => {
+      const chips = before.map((chip) => (chip.id === id ? { ...chip, state } : chip))
+      const waits = chips.some((chip) => chip.state.kind === 'sending')
+      return { chips, remark: remark?.untilThere && !waits ? null : remark }
+    })
   }
 
   function add(file: Blob, name: string, pasted: string | null): void {

@@ -21,14 +21,25 @@ function commanded() {
       return new Promise((resolve, reject) => ([answer, refuse] = [resolve, reject]))
     },
   }
-  setLink({ client: { session } as unknown as Client, read() {} } as unknown as Link)
+  let arrive = (_attachment: object) => {}
+  const attachments = { upload: () => new Promise((resolve) => (arrive = (attachment) => resolve({ attachment }))) }
+  setLink({ client: { session, attachments } as unknown as Client, read() {} } as unknown as Link)
   openSession('s').store.setState({ phase: 'live', view: view([], []) })
-  const { store, place } = composerOf('s')
+  const { store, place, addFiles } = composerOf('s')
   const enter = () => {
     const hands = { attach() {}, openPicker() {}, stop: async () => {} }
     return sendMessage('s', 'refuse', { hands, blocked: false })
   }
-  return { asked, store, place, enter, answer: (reply: object) => answer(reply), refuse: (e: Error) => refuse(e) }
+  return {
+    asked,
+    store,
+    place,
+    addFiles,
+    arrive: (one: object) => arrive(one),
+    enter,
+    answer: (reply: object) => answer(reply),
+    refuse: (e: Error) => refuse(e),
+  }
 }
 
 test('S-107 what is typed while a command is on its way stays, and Enter once more does not repeat the command', async () => {
@@ -56,4 +67,29 @@ test('S-107 a refused command comes back with the reason, unless something else 
     await running
     expect(store.getState()).toMatchObject({ text: left, remark: { text: 'The disk is full.' } })
   }
+})
+
+test('F-1204 a file that cannot go is told before one on its way, and stays told when that one is there', async () => {
+  const { store, place, addFiles, arrive, enter } = commanded()
+  place('Look')
+  const picture = new File(['picture'], 'picture.png')
+  addFiles([picture])
+  await enter()
+  expect(store.getState().remark?.text).toBe('A file is still on its way.')
+  addFiles([new File([], 'empty.txt')])
+  await enter()
+  const told = { text: 'Remove the file that cannot be sent.' }
+  expect(store.getState().remark).toEqual(told)
+  await expect.poll(() => (arrive({ name: 'picture.png' }), store.getState().chips[0]!.state.kind)).toBe('ready')
+  expect(store.getState()).toMatchObject({ text: 'Look', remark: told })
+})
+
+test('F-1204 that a file is on its way is told until the last one is there', async () => {
+  const { store, place, addFiles, arrive, enter } = commanded()
+  place('Look')
+  addFiles([new File(['picture'], 'picture.png')])
+  await enter()
+  expect(store.getState()).toMatchObject({ text: 'Look', remark: { text: 'A file is still on its way.' } })
+  await expect.poll(() => (arrive({ name: 'picture.png' }), store.getState().chips[0]!.state.kind)).toBe('ready')
+  expect(store.getState()).toMatchObject({ text: 'Look', remark: null })
 })

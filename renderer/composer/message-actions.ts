@@ -22,10 +22,10 @@ export async function sendMessage(
 ): Promise<void> {
   if (await ranAsCommand(sessionId, hands)) return
   const { store, message: written, clear } = composerOf(sessionId)
-  const message = written()
-  if (!message) return store.setState({ remark: { text: 'A file is still on its way.' } })
   if (store.getState().chips.some((chip) => chip.state.kind === 'refused'))
     return store.setState({ remark: { text: 'Remove the file that cannot be sent.' } })
+  const message = written()
+  if (!message) return store.setState({ remark: { text: 'A file is still on its way.', untilThere: true } })
   if (message.text.trim() === '' && message.attachments.length === 0) return
   if (blocked) return
   const read = readSlash(message.text)
