@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../preload/contract/errors.ts'
 import { quotaPauseMs } from '../../preload/contract/limits.ts'
 import type { Provider } from '../models/config.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Refused } from '../turns/automatic.ts'
+import type { Refused } from '../turns/state.ts'
 import { SessionClock } from './session-clock.ts'
 
 /** `until` null: only what changes the provider's mind ends it. */

@@ -28,9 +28,6 @@ export function isBackground(source: TurnSource): boolean {
   return !isPersonal(source) && source !== 'goal'
 }
 
-/** Why an automatic turn failed at its provider; `retryAt` where that said when it answers again. */
-export type Refused = { provider: string; code: ErrorCode; retryAt: number | null }
-
 /** What nothing but a person mends. Rate limits, time-outs and the network pause nothing (A-110, A-112). */
 const refusals = new Set<ErrorCode>([
   'provider.auth_missing',

@@ -2,7 +2,7 @@
  * What a session's actor holds: the view clients see (a fold of its events) and the control state of the running turn.
  * Immutable: every decision makes a new one, so rolling back a failed transaction is keeping the old.
  */
-import type { ErrorBody } from '../../preload/contract/errors.ts'
+import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
 import type { Rule } from '../../preload/contract/items.ts'
 import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import {
@@ -23,7 +23,6 @@ import type { ChosenAgent } from '../agent/agent-files.ts'
 import type { Release } from '../agent/reports.ts'
 import type { HiddenRecord, RequestBinding } from '../storage/storage.ts'
 import type { CallPlan } from '../tools/tool.ts'
-import type { Refused } from './automatic.ts'
 
 export type Phase = 'starting' | 'preparing' | 'running' | 'stopping'
 export type StopReason = 'person' | 'yielded' | 'timeout' | 'time_limit' | 'session_deleted' | 'withdrawn' | 'shutdown'
@@ -115,6 +114,9 @@ export type Environment = {
   /** Whether a folder is trusted; absent: all are (Z-4). */
   isTrusted?: ((workspace: string) => boolean) | undefined
 }
+
+/** Why an automatic turn failed at its provider; `retryAt` where that said when it answers again. */
+export type Refused = { provider: string; code: ErrorCode; retryAt: number | null }
 
 /** What the outside does once a decision is durable; only the abort of a Stop or a report does not wait for it. */
 export type Effect =

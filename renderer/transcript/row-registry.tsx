@@ -24,7 +24,8 @@ import { subagentEnded, subagentWords } from './subagents.ts'
 export type RowProps<K extends RowKind> = {
   row: RowOf<K>
   open: boolean
-  /** For a group: how many of its items to show. */ onToggle: (shown?: number) => void
+  /** `shown`, of a group: how many of its items to show. */
+  onToggle: (shown?: number) => void
 }
 
 type RowDefinition<K extends RowKind> = {
