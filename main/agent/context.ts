@@ -3,7 +3,13 @@ import type { Attachment, Item, ItemOf } from '../../preload/contract/items.ts'
 import { mentionText } from '../../preload/contract/mentions.ts'
 import type { Turn } from '../../preload/contract/session.ts'
 import { isImageType } from '../files/images.ts'
-import type { AssistantPart, ModelMessage, ToolResultPart, UserPart } from '../models/model.ts'
+import {
+  userMessage,
+  type AssistantPart,
+  type ModelMessage,
+  type ToolResultPart,
+  type UserPart,
+} from '../models/model.ts'
 import { prunedText } from './fitting.ts'
 import { summaryBlock } from './summary.ts'
 
@@ -77,10 +83,10 @@ export function projectItems(items: readonly Item[], turns: readonly Turn[], bod
       close()
       messages.push({ role: 'user', parts: userParts(item.prompt ?? item.text, item, bodies) })
     } else if (item.kind === 'compaction') {
-      messages.push({ role: 'user', parts: [{ type: 'text', text: summaryBlock(item) }] })
+      messages.push(userMessage(summaryBlock(item)))
     } else if (item.kind === 'notice') {
       close()
-      messages.push({ role: 'user', parts: [{ type: 'text', text: item.prompt ?? item.text }] })
+      messages.push(userMessage(item.prompt ?? item.text))
     } else if (item.kind === 'text') {
       if (item.text.trim() === '') continue
       if (step?.id !== item.stepId || step.results.length > 0) close()

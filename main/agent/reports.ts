@@ -10,9 +10,11 @@ import type { CallPlan, Question, QuestionAnswer, ToolProgress } from '../tools/
 export type ToolEnd = {
   state: 'ok' | 'error' | 'denied' | 'cancelled' | 'unknown'
   code?: ErrorCode | undefined
-  /** X-711 */ escalated?: boolean | undefined
+  /** The third call of its turn that ran into the boundary (X-711). */
+  escalated?: boolean | undefined
   summary: string
-  /** The whole text the model reads, where `summary` is only its beginning. */ resultRef?: string | undefined
+  /** The whole text the model reads, where `summary` is only its beginning. */
+  resultRef?: string | undefined
   view: ToolView | null
   durationMs: number | null
   /** The exec session whose end this result tells (X-602). */

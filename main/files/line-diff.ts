@@ -8,15 +8,18 @@ export type Block = { beforeFrom: number; beforeTo: number; afterFrom: number; a
 
 export type HunkLine = {
   mark: ' ' | '-' | '+'
-  /** With its line end, which only the last line of a file may lack. */ text: string
+  /** With its line end, which only the last line of a file may lack. */
+  text: string
 }
 
 /** A run of changes with the lines around it; line numbers from 1. */
 export type Hunk = { beforeStart: number; afterStart: number; lines: HunkLine[] }
 
 export type DiffLimits = {
-  /** Differences looked for before giving up. */ distance?: number
-  /** `performance.now()` to stop at. */ deadline?: number
+  /** Differences looked for before giving up. */
+  distance?: number
+  /** `performance.now()` to stop at. */
+  deadline?: number
 }
 
 const distanceMax = 4_000

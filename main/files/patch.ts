@@ -104,7 +104,8 @@ export type HunkFault = {
 export type Patched = {
   text: string
   faults: HunkFault[]
-  /** Every hunk stood there character for character. */ exact: boolean
+  /** Every hunk stood there character for character. */
+  exact: boolean
 }
 
 const foldings: ((line: string) => string)[] = [

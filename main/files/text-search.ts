@@ -44,7 +44,8 @@ type Left = {
   incomplete: boolean
   unreadable: number
   secretFiles: number | null
-  /** Why the file named as path was not searched. */ skipped: string | null
+  /** Why the file named as path was not searched. */
+  skipped: string | null
 }
 
 export type Counts = { files: { path: string; lines: number }[]; total: number; lines: number; searched: number } & Left

@@ -128,7 +128,8 @@ export function clip(text: string, limit: number): string {
 
 export type LineDecoder = {
   write(bytes: Uint8Array): string
-  /** What was held back; the decoder starts anew. */ end(): string
+  /** What was held back; the decoder starts anew. */
+  end(): string
 }
 
 /** Decodes a line that comes in pieces. UTF-16 is not one of its encodings: its lines cannot be found as bytes. */

@@ -69,7 +69,8 @@ export async function listFolder(
 export type ViewedFile = {
   text: string | null
   bytes: number
-  /** Only the beginning is given. */ truncated: boolean
+  /** Only the beginning is given. */
+  truncated: boolean
   mediaType: string | null
   /** Hash of the bytes, where all of a text file is given. */
   version: string | null

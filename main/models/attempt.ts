@@ -16,7 +16,8 @@ export type Ended =
       ok: true
       reason: FinishReason
       empty: boolean
-      /** The provider's word, for the log. */ word: string
+      /** The provider's word, for the log. */
+      word: string
       requestId: string | undefined
     }
   | {
@@ -179,7 +180,8 @@ async function untilLate<T>(next: Promise<T>, late: AbortSignal): Promise<T | un
 
 type Messages = {
   feed(text: string): void
-  /** A last message whose end mark is missing. */ flush(): void
+  /** A last message whose end mark is missing. */
+  flush(): void
   readonly done: boolean
 }
 

@@ -10,6 +10,10 @@ export type ModelMessage =
   | { role: 'assistant'; parts: AssistantPart[] }
   | { role: 'tool'; results: ToolResultPart[] }
 
+export function userMessage(text: string): ModelMessage {
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
 export type UserPart = { type: 'text'; text: string } | { type: 'image'; mediaType: string; data: Uint8Array }
 
 export type AssistantPart =
@@ -31,7 +35,8 @@ export type ToolResultPart = {
 export type ToolSpec = {
   name: string
   description: string
-  /** JSON Schema of the arguments. */ parameters: Record<string, unknown>
+  /** JSON Schema of the arguments. */
+  parameters: Record<string, unknown>
 }
 
 export type ModelRequest = {

@@ -5,7 +5,7 @@ import { Circuits } from './circuit.ts'
 import { splitName, type Preset, type Provider, type ProvidersConfig } from './config.ts'
 import { Discovery, probe, probePlaces, type FoundServer } from './discovery.ts'
 import { Learned, type FindingStore } from './learned.ts'
-import type { ModelEvent, ModelInfo, ModelRequest, Models } from './model.ts'
+import { userMessage, type ModelEvent, type ModelInfo, type ModelRequest, type Models } from './model.ts'
 import { RefusedImages } from './refused-images.ts'
 import { step, type Shared, type Turn } from './step.ts'
 import { orStop } from './stop.ts'
@@ -258,7 +258,7 @@ export function createModels(options: ModelsOptions): ModelService {
       }
       const request: ModelRequest = {
         model: `${providerId}/${model}`,
-        messages: [{ role: 'user', parts: [{ type: 'text', text: 'Say hello.' }] }],
+        messages: [userMessage('Say hello.')],
         tools: [],
         maxOutput: 16,
         sessionId: 'test',

@@ -21,7 +21,7 @@ import {
 } from '../agent/summary.ts'
 import { countMessage, countMessages, countText } from '../agent/token-count.ts'
 import { addUsage, usageOf } from '../agent/usage.ts'
-import type { ModelMessage, Models } from '../models/model.ts'
+import { userMessage, type Models } from '../models/model.ts'
 import { orStop } from '../models/stop.ts'
 import type { Redaction } from '../platform/redaction.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -354,8 +354,4 @@ const scaleMax = 4
 function figuresOf({ model, budget }: ModelContext, used: number): ContextFigures {
   const compactAt = budget.thresholds?.compactAt ?? null
   return { used, window: budget.window, compactAt, estimated: true, model: model.name }
-}
-
-function userMessage(text: string): ModelMessage {
-  return { role: 'user', parts: [{ type: 'text', text }] }
 }

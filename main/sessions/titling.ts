@@ -1,6 +1,6 @@
 /** Titles by a model, after the first completed turn (T-169, T-170): at most three requests, then the fallback. */
 import type { Item } from '../../preload/contract/items.ts'
-import type { Models } from '../models/model.ts'
+import { userMessage, type Models } from '../models/model.ts'
 import { cleanTitle, fallbackTitle } from '../turns/titles.ts'
 import type { SessionActor } from './actor.ts'
 
@@ -73,10 +73,7 @@ async function ask(
   const stream = models.stream(
     {
       model: request.model,
-      messages: [
-        { role: 'system', text: request.system },
-        { role: 'user', parts: [{ type: 'text', text: request.excerpt }] },
-      ],
+      messages: [{ role: 'system', text: request.system }, userMessage(request.excerpt)],
       tools: [],
       maxOutput: request.maxOutput,
       sessionId: `title-${request.sessionId}`,

@@ -25,7 +25,8 @@ export type Effect =
       words: (string | null)[]
       text: string
       readOnly: boolean
-      /** Why nothing may be remembered. */ opaque?: string | undefined
+      /** Why nothing may be remembered. */
+      opaque?: string | undefined
       neverAutomatic?: string | undefined
     }
   /** Refused in every mode (Z-70). */

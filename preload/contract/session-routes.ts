@@ -90,7 +90,8 @@ export const sessionRoutes = {
           ...act,
           ...inSession,
           turnId: Id,
-          /** Default `person`. */ reason: z.enum(['person', 'timeout']).optional(),
+          /** Default `person`. */
+          reason: z.enum(['person', 'timeout']).optional(),
         }),
       )
       .output(StopReply),
@@ -108,7 +109,8 @@ export const sessionRoutes = {
           /** From the next turn on; null: the built-in one. What it names of model and effort then goes before the session's. */
           agent: AgentName.nullable().optional(),
           approvalMode: ApprovalMode.optional(),
-          /** The card this switch is meant for (Z-94). */ forApproval: Id.optional(),
+          /** The card this switch is meant for (Z-94). */
+          forApproval: Id.optional(),
         }),
       )
       .output(SessionHeader),

@@ -18,7 +18,8 @@ export function SmallDiff({
 }: {
   patch: string
   label: string
-  /** All of it at once, in whatever scrolls around it. */ whole?: boolean
+  /** All of it at once, in whatever scrolls around it. */
+  whole?: boolean
 }) {
   const [all, setAll] = useState(whole)
   const lines = patchLines(patch)

@@ -3,8 +3,10 @@ import { createStore, type StoreApi } from 'zustand/vanilla'
 
 export type Anchor = {
   rowId: string
-  /** An item of that row, or the nearest before it: where the session opens again. */ itemId: string | null
-  /** Pixels from the top of the viewport to the top of that row. */ offset: number
+  /** An item of that row, or the nearest before it: where the session opens again. */
+  itemId: string | null
+  /** Pixels from the top of the viewport to the top of that row. */
+  offset: number
 }
 
 export type TranscriptView = {
