@@ -1,5 +1,5 @@
 /** Files on their way into a message: every way in, what is refused and why, what is gone later. */
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import sharp from 'sharp'
@@ -82,7 +82,7 @@ test('F-1201 F-1208 F-1210 files come by button, drop and paste, are named and r
   await expect(sent).toContainText('image.png is missing')
 })
 
-test('F-1203 F-1204 FA-38 each file that cannot go says why, the others stay, and nothing is sent with it', async ({
+test('F-1203 F-1204 FA-38 F-1202 each file that cannot go says why, the others stay; a folder is added to be read', async ({
   open,
 }) => {
   const { lab, window } = await open({ script: [{ emit: [{ text: 'Seen.' }] }] })
@@ -106,4 +106,34 @@ test('F-1203 F-1204 FA-38 each file that cannot go says why, the others stay, an
   await expect(window.entry('You').last().getByRole('list', { name: 'Attachments' }).getByRole('listitem')).toHaveCount(
     20,
   )
+
+  // A folder is no attachment: it is given to the session, to be read, and may be taken away again.
+  const docs = join(lab.folder, 'docs')
+  await mkdir(docs)
+  await writeFile(join(docs, 'guide.md'), 'turn left\n')
+  await window.button(/^Workspace: /).click()
+  const folders = window.page.getByRole('dialog', { name: 'Folders of this session' })
+  await folders.getByRole('button', { name: 'Add folder…' }).click()
+  const adding = window.dialog('Add folder')
+  await adding.getByRole('textbox', { name: 'Path' }).fill(docs)
+  await adding.getByRole('textbox', { name: 'Path' }).press('Enter')
+  await expect(adding.getByText('No folders in here.')).toBeVisible()
+  await adding.getByRole('button', { name: 'Add this folder' }).click()
+  await expect(adding).toBeHidden()
+  lab.script([
+    { emit: [{ call: { name: 'read_file', args: { path: join(docs, 'guide.md') } } }] },
+    { emit: [{ text: 'Left it is.' }] },
+  ])
+  await window.send('Which way?')
+  await expect(window.entry('Answer: Left it is.')).toBeVisible()
+  expect(JSON.stringify(lab.asked().at(-1)?.body)).toContain('turn left')
+  await window.button(/^Workspace: .*, and 1 more$/).click()
+  const added = folders.getByRole('list', { name: 'Added folders' })
+  await added.getByRole('checkbox', { name: 'The agent may change files in it' }).click()
+  await expect(added.getByRole('checkbox')).toBeChecked()
+  await window.page.reload()
+  await window.button(/^Workspace: .*, and 1 more$/).click()
+  await expect(added.getByRole('checkbox')).toBeChecked()
+  await added.getByRole('button', { name: `Take ${docs} from this session` }).click()
+  await expect(added).toBeHidden()
 })

@@ -1,5 +1,6 @@
 /** The services of a workbench that are about workspace files, built in order; no logic of its own. */
 import type { WorkbenchEvent, Workspace } from '../preload/contract/events.ts'
+import type { ExtraFolder } from '../preload/contract/session.ts'
 import { programEnvironment } from './exec/environment.ts'
 import { checkpointFolder } from './files/checkpoint-stores.ts'
 import { Differ } from './files/diff.ts'
@@ -24,9 +25,10 @@ export type WorkbenchFilesPorts = {
   log: Log
   send(event: WorkbenchEvent): void
   workspaces(): Promise<Workspace[]>
+  extraFolders(sessionId: string): Promise<readonly ExtraFolder[]>
 }
 
-export function openWorkbenchFiles({ home, storage, log, send, workspaces }: WorkbenchFilesPorts) {
+export function openWorkbenchFiles({ home, storage, log, send, workspaces, extraFolders }: WorkbenchFilesPorts) {
   const env = programEnvironment(process.env)
   const { blobs } = storage
   const stored = new StoredFileStates(storage)
@@ -80,6 +82,7 @@ export function openWorkbenchFiles({ home, storage, log, send, workspaces }: Wor
       workers,
       drafts: new Drafts(storage),
       recorded: (ids) => intents.recorded(ids),
+      extraFolders,
       knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path),
     }),
     dispose: async () => {

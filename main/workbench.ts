@@ -169,6 +169,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     log,
     send: (event) => events.send(event),
     workspaces: () => workspaces.list(),
+    extraFolders: async (id) => (await sessions.actor(id)).peek().view.header.extraFolders,
   })
   const { paths, watched, recent, images } = files
   const recordLate = lateRecorder({ command: (id, command) => sessions.command(id, command), log: logAt })

@@ -95,7 +95,7 @@ function turn(replies: Reply[], more: { at?: (moment: Report['type'] | 'tool run
     registry: createRegistry([tool('tool'), tool('other')]),
     blobs: {} as Blobs,
     workspace: '/work',
-    extraFolders: [],
+    extraFolders: () => [],
     closes: true,
     parallel: true,
     redaction: createRedaction({ known: [], loose: false }),

@@ -26,6 +26,15 @@ test('C-16 the instructions are those of the first file that is there, also thro
   expect(await prompt()).not.toContain('spaces')
 })
 
+test('F-104 folders that were added are named, with what may be done in them', async () => {
+  const extraFolders = [
+    { path: '/srv/docs', writable: false },
+    { path: '/srv/site', writable: true },
+  ]
+  const told = joinPrompt(await systemPrompt({ workspace, extraFolders, tools: [], shell: 'bash' }))
+  expect(told).toContain('Also open to you, to read only: /srv/docs\nAlso open to you: /srv/site\n')
+})
+
 test('C-16 a link that leads out of the workspace, or to its secrets, is no instruction', async () => {
   await writeFile(join(root, 'key'), 'SECRET OUTSIDE')
   await writeFile(join(workspace, '.env'), 'SECRET=INSIDE')

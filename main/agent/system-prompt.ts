@@ -3,6 +3,7 @@
  * workspace's own instructions. Nothing that changes from turn to turn stands in it, so a prefix stays cacheable.
  */
 import { join } from 'node:path'
+import type { ExtraFolder } from '../../preload/contract/session.ts'
 import { readWithin } from '../files/read-within.ts'
 import type { Agent } from './agent-files.ts'
 
@@ -31,6 +32,8 @@ const progress = `For work of three or more steps, write a plan with update_plan
 /** Sections for one turn; `tools` are the names really offered (C-14). */
 export async function systemPrompt(input: {
   workspace: string
+  /** Further folders that the person added (F-104). */
+  extraFolders?: readonly ExtraFolder[]
   /** What lies in the workspace may direct the agent (Z-4). */
   trusted?: boolean
   tools: readonly string[]
@@ -62,9 +65,12 @@ function chosenAgent({ name, place, instructions }: Agent): PromptSection {
   return { name: whose, text: instructions }
 }
 
-function environment(input: { workspace: string; shell: string }): string {
+function environment(input: { workspace: string; extraFolders?: readonly ExtraFolder[]; shell: string }): string {
   const system = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }[process.platform as string] ?? process.platform
-  return `Operating system: ${system}\nShell of the shell tool: ${input.shell}\nWorkspace: ${input.workspace}\nRelative paths are relative to the workspace.`
+  const added = (input.extraFolders ?? []).map(
+    ({ path, writable }) => `\nAlso open to you${writable ? '' : ', to read only'}: ${path}`,
+  )
+  return `Operating system: ${system}\nShell of the shell tool: ${input.shell}\nWorkspace: ${input.workspace}${added.join('')}\nRelative paths are relative to the workspace.`
 }
 
 function toolContract(tools: ReadonlySet<string>): string {

@@ -56,7 +56,7 @@ function turn(
     registry: createRegistry(tools.map(tool)),
     blobs,
     workspace: '/work',
-    extraFolders: [],
+    extraFolders: () => [],
     parallel: more.parallel ?? true,
     redaction: createRedaction({ known: [], loose: false }),
   }

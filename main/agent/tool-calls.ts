@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { LatheError, errorBody, type ErrorBody } from '../../preload/contract/errors.ts'
 import { toolArgsBytesMax, toolSummaryCharsMax, toolTitleCharsMax } from '../../preload/contract/limits.ts'
-import type { ChangedFile, Parent } from '../../preload/contract/session.ts'
+import type { ChangedFile, ExtraFolder, Parent } from '../../preload/contract/session.ts'
 import type { ToolResultPart } from '../models/model.ts'
 import { boundaryRefusal, boundaryTarget, isBoundaryCode } from '../approvals/boundary.ts'
 import { cutOutput } from '../exec/output.ts'
@@ -35,7 +35,8 @@ export type CallsInput = {
   /** Of a subagent: whose it is. */
   parent?: Parent | undefined
   workspace: string
-  extraFolders: string[]
+  /** As they are when a call begins: what the person takes back counts at once (F-104). */
+  extraFolders(): readonly ExtraFolder[]
   parallel: boolean
   /** Hides known secrets in what is stored, shown and sent (Z-100). */
   redaction: Redaction
@@ -355,7 +356,7 @@ function contextOf(
     callId: one.itemId,
     parent,
     workspace,
-    extraFolders,
+    extraFolders: extraFolders(),
     signal,
     output: (text) => {
       if (shown >= liveOutputMax || text === '') return

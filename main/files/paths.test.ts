@@ -61,7 +61,9 @@ describe('the boundary', () => {
   test('F-104 added folders are roots, read-only or not', async () => {
     await workspace.put('../more/x', '')
     const more = join(dirname(workspace.folder), 'more')
-    expect(await resolve('../more/x', { ...workspace.place, extraFolders: [more] })).toMatchObject({
+    expect(
+      await resolve('../more/x', { ...workspace.place, extraFolders: [{ path: more, writable: true }] }),
+    ).toMatchObject({
       inside: true,
       writable: true,
     })

@@ -7,6 +7,7 @@ import { lstat, open, opendir, readlink, realpath, type FileHandle } from 'node:
 import { homedir, userInfo } from 'node:os'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
+import type { ExtraFolder } from '../../preload/contract/session.ts'
 import { closeNames } from './similarity.ts'
 import { checkSpelling, pathKey } from './path-spelling.ts'
 import { credentialStores, isCredentialStore, isProtected, isSecretName, isWithin } from './sensitive-paths.ts'
@@ -15,7 +16,7 @@ import { credentialStores, isCredentialStore, isProtected, isSecretName, isWithi
 export type Place = {
   sessionId: string
   workspace: string
-  extraFolders: readonly (string | { path: string; writable: boolean })[]
+  extraFolders: readonly ExtraFolder[]
 }
 
 export type Root = { real: string; writable: boolean; ignoresCase: boolean }
@@ -102,11 +103,7 @@ export class Paths {
   /** The workspace first, then added folders and the session's scratch folder, where they exist. Throws `workspace.missing` (F-113). */
   async roots(place: Place): Promise<Root[]> {
     const scratch = join(await this.#dataFolder(), 'tmp', place.sessionId)
-    const wanted = [
-      { path: place.workspace, writable: true },
-      ...place.extraFolders.map((folder) => (typeof folder === 'string' ? { path: folder, writable: true } : folder)),
-      { path: scratch, writable: true },
-    ]
+    const wanted = [{ path: place.workspace, writable: true }, ...place.extraFolders, { path: scratch, writable: true }]
     const roots = await Promise.all(
       wanted.map(async ({ path, writable }) => {
         const real = await realpath(path).catch(() => null)
@@ -124,6 +121,11 @@ export class Paths {
   async outOfReach(folder: string): Promise<string[]> {
     const closed = [await this.#dataFolder(), ...credentialStores(this.#home)]
     return closed.filter((path) => path !== folder && isWithin(path, folder))
+  }
+
+  /** Throws `path.protected` for a folder of Lathe's own data, which is no root of a session (Z-46). */
+  async checkAddable(real: string): Promise<void> {
+    await this.#checkData(real, undefined)
   }
 
   /** Throws unless the path can be a file to write: not a folder, a device, or Lathe's own program. */

@@ -23,7 +23,7 @@ import { createRegistry, type Registry } from '../tools/registry.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import type { Item } from '../../preload/contract/items.ts'
 import type { ContextReport } from '../../preload/contract/session-routes.ts'
-import type { Parent, SessionHeader, Turn } from '../../preload/contract/session.ts'
+import type { ExtraFolder, Parent, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import type { Settings } from '../../preload/contract/settings.ts'
 import { chosenAgent, type ChoicePorts } from './turn-choice.ts'
 
@@ -60,6 +60,7 @@ export async function loadModelContext(
   session: {
     id: string
     workspace: string
+    extraFolders: readonly ExtraFolder[]
     background: boolean
     agent: ChosenAgent | null
     parent?: Parent | undefined
@@ -78,6 +79,7 @@ export async function loadModelContext(
   const [sections, bodies] = await Promise.all([
     systemPrompt({
       workspace: session.workspace,
+      extraFolders: session.extraFolders,
       trusted: ports.isTrusted?.(session.workspace) ?? true,
       tools: registry.tools.map((tool) => tool.name),
       shell,
@@ -177,6 +179,7 @@ export async function reportContext(
   ])
   const prompt = await systemPrompt({
     workspace: header.workspace,
+    extraFolders: header.extraFolders,
     trusted: ports.isTrusted?.(header.workspace) ?? true,
     tools: tools.map((tool) => tool.name),
     shell,

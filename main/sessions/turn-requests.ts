@@ -237,7 +237,8 @@ export class TurnRequests {
   ): Promise<ResolvedMention[] | undefined> {
     const { id } = actor
     const { storage } = this.ports
-    const place = { sessionId: id, workspace: actor.peek().view.header.workspace, extraFolders: [] }
+    const { workspace, extraFolders } = actor.peek().view.header
+    const place = { sessionId: id, workspace, extraFolders }
     return resolveMentions(mentions, place, {
       ...this.ports.mentions,
       session: (other) => this.ports.open(other),

@@ -65,7 +65,8 @@ async function prepareAndRun(
   const models = ports.models.forTurn()
   const background = row.origin === 'background'
   const { parent } = header
-  const session = { id: actor.id, workspace: header.workspace, background, agent, parent }
+  const { workspace, extraFolders } = header
+  const session = { id: actor.id, workspace, extraFolders, background, agent, parent }
   const load = () => orStop(loadModelContext(ports, session, row.model, models, port.signal), port.signal)
   let context = await load()
   checkSize(context)
@@ -109,7 +110,7 @@ async function prepareAndRun(
     budget: () => budgetOf(models.resolve(model.name), settings),
     blobs: ports.storage.blobs,
     workspace: header.workspace,
-    extraFolders: header.extraFolders,
+    extraFolders: () => actor.peek().view.header.extraFolders,
     parallel: settings['tools.parallel'],
     redaction: ports.redaction(),
     models,

@@ -74,6 +74,11 @@ export class Workspaces {
     return workspace
   }
 
+  /** Real path of a folder that is there and can be read. Throws as `open`. */
+  folder(path: string): Promise<string> {
+    return folderAt(path)
+  }
+
   private async put(workspace: Workspace): Promise<void> {
     await this.ports.storage.putWorkspace(workspace)
     this.trust.set(workspace.path, workspace.trusted)

@@ -5,7 +5,7 @@
 import type { z } from 'zod'
 import type { ErrorCode, LatheError } from '../../preload/contract/errors.ts'
 import type { Choice, Plan } from '../../preload/contract/items.ts'
-import type { Parent } from '../../preload/contract/session.ts'
+import type { ExtraFolder, Parent } from '../../preload/contract/session.ts'
 import type { FileChange } from '../files/change.ts'
 
 /** What a call would touch, as the policy judges it (Z-80). Paths are real absolute paths. */
@@ -112,7 +112,7 @@ export type ToolContext = {
   /** Of a subagent: whose it is (C-95). */
   parent?: Parent | undefined
   workspace: string
-  extraFolders: string[]
+  extraFolders: readonly ExtraFolder[]
   signal: AbortSignal
   /** Live output for the card; bounded and coalesced by the caller. */
   output(text: string, stream?: 'stdout' | 'stderr'): void

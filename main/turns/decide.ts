@@ -28,7 +28,18 @@ import {
   removeFollowUp,
   resumeQueue,
 } from './queue.ts'
-import { archive, changeSettings, markRead, pin, remove, rename, restore, setMadeTitle } from './record.ts'
+import {
+  archive,
+  changeSettings,
+  markRead,
+  pin,
+  putFolder,
+  remove,
+  removeFolder,
+  rename,
+  restore,
+  setMadeTitle,
+} from './record.ts'
 import { continueRecovery, dismissRecovery } from './recovery.ts'
 import { boundReply, checkMutable } from './requests.ts'
 import { deleteRewound, restoreRewound, rewind } from './rewind.ts'
@@ -198,6 +209,10 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return markRead(decision, command)
     case 'settings':
       return changeSettings(decision, command)
+    case 'folder.put':
+      return putFolder(decision, command)
+    case 'folder.remove':
+      return removeFolder(decision, command)
     case 'workspace.moved':
       decision.changeHeader({ workspace: command.to })
       decision.effect({ do: 'entry' })

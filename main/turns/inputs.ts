@@ -176,6 +176,8 @@ export type Command =
       approvalMode?: ApprovalMode
       forApproval?: string
     }
+  | { type: 'folder.put'; path: string; writable: boolean }
+  | { type: 'folder.remove'; path: string }
   | { type: 'workspace.moved'; to: string }
   | { type: 'command.started'; itemId: string; line: string; title: string; folder: string }
   | {

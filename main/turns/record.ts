@@ -1,6 +1,6 @@
 /** Changes of the session's record that are no turn: name, pin, archive, deletion, read mark, settings (sessions.md 2, 3, 7). */
 import { LatheError } from '../../preload/contract/errors.ts'
-import { titleCharsMax } from '../../preload/contract/limits.ts'
+import { extraFoldersMax, titleCharsMax } from '../../preload/contract/limits.ts'
 import type { SessionHeader } from '../../preload/contract/session.ts'
 import { rejudge } from './approvals.ts'
 import { discardCompaction } from './compaction.ts'
@@ -104,6 +104,28 @@ export function changeSettings(decision: Decision, command: Of<'settings'>): Ses
   })
   if (narrowedOrWidened) rejudge(decision)
   return changed(decision)
+}
+
+/** A folder of that path keeps its place; it counts from the next call of a tool on (F-104). */
+export function putFolder(decision: Decision, { path, writable }: Of<'folder.put'>): SessionHeader {
+  checkMutable(decision.state)
+  const { extraFolders, workspace } = decision.header
+  if (path === workspace) throw new LatheError('request.invalid', 'This is the folder the session works in already.')
+  const isThere = extraFolders.some((folder) => folder.path === path)
+  if (!isThere && extraFolders.length >= extraFoldersMax)
+    throw new LatheError('request.invalid', `A session holds ${extraFoldersMax} added folders.`)
+  decision.changeHeader({
+    extraFolders: isThere
+      ? extraFolders.map((folder) => (folder.path === path ? { path, writable } : folder))
+      : [...extraFolders, { path, writable }],
+  })
+  return decision.header
+}
+
+export function removeFolder(decision: Decision, { path }: Of<'folder.remove'>): SessionHeader {
+  checkMutable(decision.state)
+  decision.changeHeader({ extraFolders: decision.header.extraFolders.filter((folder) => folder.path !== path) })
+  return decision.header
 }
 
 function changed(decision: Decision): SessionHeader {

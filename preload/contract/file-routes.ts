@@ -116,8 +116,13 @@ export const fileRoutes = {
       .output(z.object({ revision: Id.nullable() })),
     /** Paths of the files with unsaved edits. */
     drafts: route.input(z.object({ workspace: Path })).output(z.array(z.string())),
-    /** What a path of this machine is called in the workspace, folders ending in `/`; null where it leads elsewhere, links followed (S-114). */
-    place: route.input(z.object({ workspace: Path, path: Path })).output(z.object({ path: z.string().nullable() })),
+    /**
+     * What a path of this machine is called in the workspace, folders ending in `/`, and in full in a folder added to the
+     * session; null where it leads elsewhere, links followed (S-114).
+     */
+    place: route
+      .input(z.object({ workspace: Path, path: Path, sessionId: Id.optional() }))
+      .output(z.object({ path: z.string().nullable() })),
     /** With `folders` those too, ending in `/`. */
     find: route
       .input(z.object({ workspace: Path, query: z.string().max(200), folders: z.boolean().optional() }))

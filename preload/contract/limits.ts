@@ -75,6 +75,8 @@ export const toolArgsBytesMax = 16 * 1024
 export const toolOutputCharsMax = 64_000
 
 export const titleCharsMax = 200
+/** Folders outside its workspace that a session may be given. */
+export const extraFoldersMax = 20
 export const titleProvisionalCharsMax = 64
 export const titleGeneratedCharsMax = 80
 export const titleFallbackCharsMax = 60

@@ -6,7 +6,7 @@ import { SessionEvent } from './events.ts'
 import { Id } from './ids.ts'
 import { Attachment, Item, Mentions } from './items.ts'
 import { compactionFocusCharsMax, queryCharsMax, sliceItemsMax } from './limits.ts'
-import { act, done, inSession, message, route, stream } from './route.ts'
+import { act, done, inSession, message, Path, route, stream } from './route.ts'
 import { AgentName, ApprovalMode, ItemSlice, SessionHeader, SessionView, Steer } from './session.ts'
 
 export const SubmitReply = z.discriminatedUnion('accepted', [
@@ -114,6 +114,9 @@ export const sessionRoutes = {
         }),
       )
       .output(SessionHeader),
+    /** Adds a folder outside the workspace, or changes whether it may be written (F-104). Throws as `workspaces.open`. */
+    putFolder: route.input(z.object({ ...act, ...inSession, path: Path, writable: z.boolean() })).output(SessionHeader),
+    removeFolder: route.input(z.object({ ...act, ...inSession, path: Path })).output(SessionHeader),
     /** Sets this message of the person's and all after it aside; with `edited`, that text is sent instead (S-79, S-80). */
     rewind: route
       .input(

@@ -192,6 +192,10 @@ export const Parent = z.object({
 })
 export type Parent = z.infer<typeof Parent>
 
+/** A folder outside the workspace that the person added to a session (F-104). */
+export const ExtraFolder = z.object({ path: z.string(), writable: z.boolean() })
+export type ExtraFolder = z.infer<typeof ExtraFolder>
+
 /** What a client knows of a session besides its items. Private fields (provider state, keys) never stand here. */
 export const SessionHeader = z.object({
   id: Id,
@@ -199,7 +203,7 @@ export const SessionHeader = z.object({
   createdAt: Time,
   updatedAt: Time,
   workspace: z.string(),
-  extraFolders: z.array(z.string()),
+  extraFolders: z.array(ExtraFolder),
   title: z.string(),
   titleSource: TitleSource,
   model: z.string().nullable(),

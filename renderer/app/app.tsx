@@ -153,7 +153,7 @@ function Dialogs() {
     case 'connect':
       return <ConnectDialog />
     case 'folder':
-      return <FolderDialog purpose={dialog.purpose} missing={dialog.missing} />
+      return <FolderDialog purpose={dialog.purpose} />
     case 'undo':
       return <UndoDialog key={dialog.turnId} {...dialog} />
     case 'goBack':

@@ -1,10 +1,10 @@
 /** Choosing a folder where the host has no dialog of the system's: by walking its folders, or by writing a path. */
 import { ArrowUp, ChevronRight, Folder, FolderGit2 } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { openWorkspace, relocate } from '../sessions/session-actions.ts'
+import { addFolder, openWorkspace, relocate } from '../sessions/session-actions.ts'
 import { client, failure } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { showDialog } from '../state/window-store.ts'
+import { type FolderPurpose, showDialog } from '../state/window-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -13,7 +13,31 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TextField } from '../ui/text-field.tsx'
 
-export function FolderDialog({ purpose, missing }: { purpose: 'open' | 'locate'; missing?: string | undefined }) {
+function wordsOf(purpose: FolderPurpose): { title: string; description: string; confirm: string } {
+  switch (purpose.do) {
+    case 'open':
+      return {
+        title: 'Open folder',
+        description: 'Sessions work inside the folder you open.',
+        confirm: 'Open this folder',
+      }
+    case 'locate':
+      return {
+        title: 'Locate folder',
+        description: `Where is ${shownText(purpose.missing)} now? All of its sessions move.`,
+        confirm: 'It is this folder',
+      }
+    case 'add':
+      return {
+        title: 'Add folder',
+        description: 'In this session the agent may read what lies in it. Nothing is changed there.',
+        confirm: 'Add this folder',
+      }
+  }
+}
+
+export function FolderDialog({ purpose }: { purpose: FolderPurpose }) {
+  const words = wordsOf(purpose)
   const [path, setPath] = useState<string | null>(null)
   const [typed, setTyped] = useState<{ over: string | undefined; text: string } | null>(null)
   const [busy, setBusy] = useState(false)
@@ -27,7 +51,8 @@ export function FolderDialog({ purpose, missing }: { purpose: 'open' | 'locate';
     setBusy(true)
     setRefusal(undefined)
     try {
-      if (purpose === 'locate' && missing !== undefined) await relocate(missing, chosen)
+      if (purpose.do === 'locate') await relocate(purpose.missing, chosen)
+      else if (purpose.do === 'add') await addFolder(purpose.sessionId, chosen)
       else await openWorkspace(chosen)
     } catch (thrown) {
       const { message, hint } = failure(thrown)
@@ -44,12 +69,8 @@ export function FolderDialog({ purpose, missing }: { purpose: 'open' | 'locate';
     <Dialog
       open
       onOpenChange={() => showDialog(null)}
-      title={purpose === 'open' ? 'Open folder' : 'Locate folder'}
-      description={
-        purpose === 'open'
-          ? 'Sessions work inside the folder you open.'
-          : `Where is ${shownText(missing ?? 'it')} now? All of its sessions move.`
-      }
+      title={words.title}
+      description={words.description}
       width={560}
       className="h-[64vh]"
       footer={
@@ -58,7 +79,7 @@ export function FolderDialog({ purpose, missing }: { purpose: 'open' | 'locate';
             Cancel
           </Button>
           <Button variant="primary" busy={busy} disabled={here === null} onClick={() => here && void choose(here.path)}>
-            {purpose === 'open' ? 'Open this folder' : 'It is this folder'}
+            {words.confirm}
           </Button>
         </>
       }

@@ -2,8 +2,10 @@ import { Paperclip } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { attempt } from '../app/attempt.ts'
-import { openWorkspace } from '../sessions/session-actions.ts'
+import { addFolder, chooseFolderToAdd, openWorkspace } from '../sessions/session-actions.ts'
 import { link } from '../state/link.ts'
+import { choose } from '../state/window-store.ts'
+import { shownText } from '../transcript/shown-text.ts'
 import { toast } from '../ui/toast.tsx'
 
 /** `path`: where it lies, where the window may know. */
@@ -13,20 +15,39 @@ export function openDropped(path: string): Promise<void | undefined> {
   return attempt('Could not open the folder', () => openWorkspace(path))
 }
 
-/** Folders are mentioned or opened, never attached. */
-export function offerFolder(path: string | null): void {
-  toast.note('Folders are not attached', {
-    detail: 'Open one as a workspace, or mention it with @.',
-    action: path === null ? undefined : { label: 'Open', onSelect: () => void openDropped(path) },
+/**
+ * Folders are never attached: one outside the workspace is added to the session to be read, or opened (F-1202). True where
+ * it was added.
+ */
+export async function offerFolder(sessionId: string, path: string | null): Promise<boolean> {
+  if (path === null) {
+    toast.note('Folders are not attached', {
+      detail: 'One of the workspace is mentioned with @. Another can be added, so that the agent may read it.',
+      action: { label: 'Add folder…', onSelect: () => void chooseFolderToAdd(sessionId) },
+    })
+    return false
+  }
+  const said = await choose({
+    title: 'What is this folder for?',
+    description: `${shownText(path)} lies outside the workspace. Added to this session, the agent may read what lies in it and changes nothing there.`,
+    confirm: 'Add to this session',
+    other: 'Open as a workspace',
   })
+  if (said === 'other') await openDropped(path)
+  if (said !== 'yes') return false
+  return (await attempt('Could not add the folder', async () => (await addFolder(sessionId, path), true))) ?? false
 }
 
-/** Of paths on this machine, those in the workspace, links followed, and what they are called there. */
-export async function pathsInside(workspace: string, paths: readonly string[]): Promise<Map<string, string>> {
+/** Of paths on this machine, those that the session reaches, links followed, and what they are called there. */
+export async function pathsInside(
+  sessionId: string,
+  workspace: string,
+  paths: readonly string[],
+): Promise<Map<string, string>> {
   const places = await Promise.all(
     paths.map((path) =>
       link()
-        .client.files.place({ workspace, path })
+        .client.files.place({ workspace, path, sessionId })
         .then(
           (place) => place.path,
           () => null,

@@ -144,7 +144,7 @@ export async function takeBack(sessionId: string): Promise<void> {
   }
 }
 
-/** What lies in the workspace is mentioned, all else attached (S-114); with `copies`, all of it. */
+/** What the session reaches is mentioned, other files attached (S-114), with `copies` all of them; a folder is asked about. */
 export async function takeFiles(sessionId: string, files: DroppedFile[], copies: boolean): Promise<void> {
   const composer = composerOf(sessionId)
   const [first, ...more] = files
@@ -154,13 +154,12 @@ export async function takeFiles(sessionId: string, files: DroppedFile[], copies:
   // Files can be dropped on a session that is still being opened.
   const workspace = openSession(sessionId).store.getState().view?.header.workspace
   const paths = copies ? [] : files.flatMap(({ path }) => path ?? [])
-  const inside = workspace === undefined ? new Map<string, string>() : await pathsInside(workspace, paths)
-  for (const { path } of files) {
-    const label = path === null ? undefined : inside.get(path)
-    if (label !== undefined) composer.mention({ kind: 'file', ref: label, label })
-  }
+  const inside = workspace === undefined ? new Map<string, string>() : await pathsInside(sessionId, workspace, paths)
+  for (const label of inside.values()) composer.mention({ kind: 'file', ref: label, label })
   const others = files.filter(({ path }) => path === null || !inside.has(path))
   composer.addFiles(others.flatMap(({ file, folder }) => (folder ? [] : file)))
   const folder = others.find((one) => one.folder)
-  if (folder) offerFolder(folder.path)
+  if (!folder || !(await offerFolder(sessionId, folder.path)) || folder.path === null || workspace === undefined) return
+  for (const label of (await pathsInside(sessionId, workspace, [folder.path])).values())
+    composer.mention({ kind: 'file', ref: label, label })
 }

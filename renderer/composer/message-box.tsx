@@ -33,9 +33,10 @@ import {
 } from './message-actions.ts'
 import { PauseQueue } from './pending-list.tsx'
 import { AgentPicker } from './agent-picker.tsx'
-import { EffortPicker, ModePicker, ModelPicker, WorkspaceName } from './pickers.tsx'
+import { EffortPicker, ModePicker, ModelPicker } from './pickers.tsx'
 import { ContextRing } from '../context/context-ring.tsx'
 import { SendButtons } from './send-buttons.tsx'
+import { SessionFolders } from './session-folders.tsx'
 import { turnKind } from './turn-kind.ts'
 
 type Picker = 'model' | 'effort' | 'agent' | 'mode'
@@ -331,7 +332,7 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
             open={picker === 'mode'}
             onOpenChange={(open) => setPicker(open ? 'mode' : null)}
           />
-          <WorkspaceName sessionId={sessionId} />
+          <SessionFolders sessionId={sessionId} />
           <span className="ml-auto flex items-center gap-6">
             <PauseQueue sessionId={sessionId} />
             <ContextRing sessionId={sessionId} />

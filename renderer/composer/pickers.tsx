@@ -1,5 +1,5 @@
 /** What stands below the text: model, effort, approval mode, workspace, context. Each a named control (S-105). */
-import { Check, ChevronDown, Folder, Gauge, Search, ShieldCheck, Sparkles } from 'lucide-react'
+import { Check, ChevronDown, Gauge, Search, ShieldCheck, Sparkles } from 'lucide-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { ProviderEntry } from '../../preload/contract/model-routes.ts'
 import type { ApprovalMode } from '../../preload/contract/session.ts'
@@ -9,16 +9,15 @@ import { fuzzyMatch } from '../app/fuzzy.ts'
 import { modelLabel, modelName, findModel } from '../models/model-label.ts'
 import { useChosenAgent } from '../state/agent-store.ts'
 import { useModeInForce } from '../state/mode-in-force.ts'
-import { useFolder, useSessionController, useView } from '../state/session-store.ts'
+import { useSessionController, useView } from '../state/session-store.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
-import { showDialog, showInspector } from '../state/window-store.ts'
+import { showDialog } from '../state/window-store.ts'
 import { loadProviders, useTrusted, useWorkbench } from '../state/workbench-store.ts'
 import { counted, tokensText } from '../transcript/amounts.ts'
 import { Button } from '../ui/button.tsx'
 import { classNames } from '../ui/class-names.ts'
 import { DropdownMenu, MenuLabel, MenuRadio } from '../ui/menu.tsx'
 import { Popover } from '../ui/popover.tsx'
-import { Tooltip } from '../ui/tooltip.tsx'
 
 export const pickerSlot = 'h-24! px-6! font-normal! text-12 text-muted'
 export const pickerIcon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
@@ -270,25 +269,6 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
         choices={(Object.keys(approvalModes) as ApprovalMode[]).map((value) => ({ value, ...approvalModes[value] }))}
       />
     </DropdownMenu>
-  )
-}
-
-export function WorkspaceName({ sessionId }: { sessionId: string }) {
-  const path = useFolder(sessionId)
-  const workspace = useWorkbench(({ workspaces }) => workspaces.get(path))
-  const name = workspace?.name ?? path.split(/[/\\]/).filter(Boolean).at(-1) ?? path
-  return (
-    <Tooltip label={workspace?.branch ? `${path} (${workspace.branch})` : path} side="top">
-      <Button
-        variant="ghost"
-        className={pickerSlot}
-        aria-label={`Workspace: ${path}`}
-        onClick={() => showInspector('files')}
-      >
-        <Folder {...pickerIcon} className="shrink-0" />
-        <bdi className="max-w-160 truncate">{name}</bdi>
-      </Button>
-    </Tooltip>
   )
 }
 

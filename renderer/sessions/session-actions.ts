@@ -5,6 +5,7 @@ import { undoDeleteMs } from '../../preload/contract/limits.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { act, client } from '../state/link.ts'
 import { prefer } from '../state/preferences.ts'
+import { openSession } from '../state/session-store.ts'
 import { ask, showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
@@ -52,7 +53,7 @@ function focusComposerSoon(): void {
 /** Opens a folder as a workspace, chosen in the system's own dialog where the host has one, and starts a session in it. */
 export async function openFolder(): Promise<void> {
   const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
-  if (!native) return showDialog({ kind: 'folder', purpose: 'open' })
+  if (!native) return showDialog({ kind: 'folder', purpose: { do: 'open' } })
   await attempt('Could not open the folder', async () => {
     const { path } = await client().host.chooseFolder()
     if (path !== null) await openWorkspace(path)
@@ -107,7 +108,7 @@ export async function openDemo(): Promise<void> {
 /** A folder that is gone: another one takes its place for all of its sessions at once (S-54). */
 export async function locateFolder(missing: string): Promise<void> {
   const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
-  if (!native) return showDialog({ kind: 'folder', purpose: 'locate', missing })
+  if (!native) return showDialog({ kind: 'folder', purpose: { do: 'locate', missing } })
   await attempt('Could not relocate the folder', async () => {
     const { path } = await client().host.chooseFolder()
     if (path !== null) await relocate(missing, path)
@@ -119,6 +120,23 @@ export async function relocate(missing: string, to: string): Promise<void> {
   showDialog(null)
   if (!workspace.trusted) await askForTrust(workspace.path)
   toast.done('Folder found', { detail: `Its sessions now work in ${workspace.path}.` })
+}
+
+/** A folder outside the workspace that the agent may read in this session, chosen by the person (F-104). */
+export async function chooseFolderToAdd(sessionId: string): Promise<void> {
+  const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
+  if (!native) return showDialog({ kind: 'folder', purpose: { do: 'add', sessionId } })
+  await attempt('Could not add the folder', async () => {
+    const { path } = await client().host.chooseFolder()
+    if (path !== null) await addFolder(sessionId, path)
+  })
+}
+
+/** It is only read, until the person allows more. */
+export async function addFolder(sessionId: string, path: string): Promise<void> {
+  await openSession(sessionId).controller.putFolder(path, false)
+  showDialog(null)
+  toast.done('Folder added', { detail: `In this session the agent may read ${shownText(path)}.` })
 }
 
 export async function forgetWorkspace(path: string): Promise<void> {

@@ -1,7 +1,8 @@
-import { type Command, connected, entry, listed, onSession } from '../app/command.ts'
+import { type Command, connected, entry, inSession, listed, onSession } from '../app/command.ts'
 import { showDialog, useWindow } from '../state/window-store.ts'
 import {
   archiveSession,
+  chooseFolderToAdd,
   copySessionLink,
   deleteSession,
   exportSession,
@@ -42,6 +43,13 @@ export const sessionCommands: readonly Command[] = [
     category: 'Session',
     when: listed,
     run: onSession((id) => forkSession(id)),
+  },
+  {
+    id: 'session.addFolder',
+    title: 'Add folder to session',
+    category: 'Session',
+    when: inSession,
+    run: onSession((id) => chooseFolderToAdd(id)),
   },
   {
     id: 'session.pin',

@@ -63,6 +63,9 @@ export type SessionController = {
     approvalMode?: ApprovalMode
     forApproval?: string
   }): Promise<SessionHeader>
+  /** Gives the agent a folder outside the workspace, or changes whether it may write there (F-104). */
+  putFolder(path: string, writable: boolean): Promise<void>
+  removeFolder(path: string): Promise<void>
   /** Runs the person's own command line (T-25). */
   runCommand(line: string): Promise<{ itemId: string }>
   stopCommand(itemId: string): Promise<void>
@@ -141,6 +144,12 @@ export function createSessionController(
     }
   }
 
+  /** Of an unsent session no event tells (S-3): it shows at once, and other windows open it anew. */
+  function shown(header: SessionHeader): SessionHeader {
+    store.setState(({ view }) => (view?.header.lastSeq === 0 ? { view: { ...view, header } } : {}))
+    return header
+  }
+
   const controller: SessionController = {
     submit({ text, attachments, mentions }, whenBusy) {
       const running = store.getState().view?.header.currentTurnId != null
@@ -216,10 +225,13 @@ export function createSessionController(
       await asked(client.session.releaseHold(act()))
     },
     async configure(settings) {
-      const header = await asked(client.session.settings({ ...act(), ...settings }))
-      // Of an unsent session no event tells (S-3): it shows at once, and other windows open it anew.
-      store.setState(({ view }) => (view?.header.lastSeq === 0 ? { view: { ...view, header } } : {}))
-      return header
+      return shown(await asked(client.session.settings({ ...act(), ...settings })))
+    },
+    async putFolder(path, writable) {
+      shown(await asked(client.session.putFolder({ ...act(), path, writable })))
+    },
+    async removeFolder(path) {
+      shown(await asked(client.session.removeFolder({ ...act(), path })))
     },
     runCommand: (line) => asked(client.session.command({ ...act(), line })),
     async stopSubagent(itemId) {

@@ -20,7 +20,10 @@ type OpenDialog =
   | { kind: 'connect' }
   | { kind: 'undo'; sessionId: string; turnId: string; redo: boolean; andLater?: boolean }
   | ({ kind: 'goBack' } & GoBack)
-  | { kind: 'folder'; purpose: 'open' | 'locate'; missing?: string }
+  | { kind: 'folder'; purpose: FolderPurpose }
+
+/** What a folder is chosen for: to work in, in place of one that is `missing`, or for a session to reach too (F-104). */
+export type FolderPurpose = { do: 'open' } | { do: 'locate'; missing: string } | { do: 'add'; sessionId: string }
 
 /** Going back to before a message whose turns changed files: with them or without is for the person to say (S-80). */
 export type GoBack = {

@@ -1,6 +1,7 @@
 /** Answers about files of a workspace: the tree, the viewer, quick open. Only folders the person opened are looked into. */
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { editedBytesMax } from '../../../preload/contract/limits.ts'
+import type { ExtraFolder } from '../../../preload/contract/session.ts'
 import type { Drafts, StoredDraft } from '../../files/drafts.ts'
 import { FileIndex } from '../../files/file-index.ts'
 import { listFiles } from '../../files/file-search.ts'
@@ -25,6 +26,8 @@ export type FileServices = {
   /** Changes that no session records are done with (F-601 step 6). */
   recorded(changeIds: readonly string[]): Promise<void>
   knowsWorkspace(path: string): Promise<boolean>
+  /** Folders that were added to a session (F-104). */
+  extraFolders(sessionId: string): Promise<readonly ExtraFolder[]>
   /** Somebody looks at this workspace: its changes are to be told (F-1110). */
   watch(workspace: string): void
   index: FileIndex
@@ -125,9 +128,10 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         return { revision: await files.drafts.set(workspace, path, draft, author) }
       },
       drafts: ({ workspace }) => files.drafts.paths(workspace),
-      place: async ({ workspace, path }) => {
+      place: async ({ workspace, path, sessionId }) => {
         if (!(await files.knowsWorkspace(workspace))) throw new LatheError('access.denied', 'This folder is not open.')
-        const found = await files.paths.resolve(placeOf(workspace), path).catch(() => null)
+        const extraFolders = sessionId === undefined ? [] : await files.extraFolders(sessionId)
+        const found = await files.paths.resolve({ ...placeOf(workspace), extraFolders }, path).catch(() => null)
         if (!found?.inside || (found.kind !== 'file' && found.kind !== 'folder')) return { path: null }
         return { path: found.kind === 'folder' ? `${found.shown}/` : found.shown }
       },

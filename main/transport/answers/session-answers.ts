@@ -62,6 +62,13 @@ export function sessionAnswers(
           client.rights,
         )
       },
+      putFolder: async ({ sessionId, path, writable }, client) => {
+        const real = await services.workspaces.folder(path)
+        await services.paths.checkAddable(real)
+        return sessions.command(sessionId, { type: 'folder.put', path: real, writable }, client.rights)
+      },
+      removeFolder: ({ sessionId, path }, client) =>
+        sessions.command(sessionId, { type: 'folder.remove', path }, client.rights),
       rewind: ({ sessionId, requestId, itemId, edited, withFiles }, client) =>
         services.rewinds.rewind(
           sessionId,
