@@ -14,6 +14,7 @@ import { findShell } from './exec/shell.ts'
 import { createShellIntegration } from './exec/shell-integration.ts'
 import { createTerminals } from './exec/terminals.ts'
 import { keyVariables, readProvidersConfig, writtenKeys } from './models/config.ts'
+import type { TurnEnd } from './files/workspace-changes.ts'
 import { createModels } from './models/models.ts'
 import { Broadcast } from './platform/broadcast.ts'
 import { openConfig } from './platform/config.ts'
@@ -24,7 +25,7 @@ import { networkSettings } from './platform/network-settings.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
 import { settleAfterCrash } from './sessions/after-crash.ts'
-import { lateRecorder } from './sessions/file-records.ts'
+import { changedFile } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
 import { DataFolder } from './sessions/data-folder.ts'
 import { DefaultModel } from './sessions/default-model.ts'
@@ -172,7 +173,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     extraFolders: async (id) => (await sessions.actor(id)).peek().view.header.extraFolders,
   })
   const { paths, watched, recent, images } = files
-  const recordLate = lateRecorder({ command: (id, command) => sessions.command(id, command), log: logAt })
+  const recordLate = (sessionId: string, turnId: string, { changes, notice }: TurnEnd) =>
+    sessions.late.record(sessionId, { turnId, notice, changes: changes.map((change) => changedFile(change, turnId)) })
 
   const spoolFolder = join(home, 'tmp', 'exec')
   const ledger = new StoredLedger(storage, ({ owner, preview }, pids) => {
@@ -196,7 +198,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     subagent: (request, context) => sessions.subagents.ask(request, context),
     ...files,
     blobs: storage.blobs,
-    changes: { watched, late: ({ sessionId, turnId }, found) => recordLate(sessionId, turnId, found) },
+    changes: {
+      watched,
+      late: ({ sessionId, turnId }, changes) => void recordLate(sessionId, turnId, { changes, notice: null }),
+    },
     ownsOutput: (sessionId, hash) => holdsBody(storage, sessionId, hash),
     inContext: async (sessionId, callId) =>
       isSent({ id: sessionId, state: (await sessions.actor(sessionId)).peek() }, storage, callId),
@@ -280,7 +285,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })
     },
     afterSettle: (actor, turnId) => {
-      void watched.turnEnded(turnId).then(({ changes, notice }) => recordLate(actor.id, turnId, changes, notice))
+      const found = actor.using(async () => recordLate(actor.id, turnId, await watched.turnEnded(turnId)))
+      void sessions.late.wait(found)
       if (actor.published.header.parent) return
       if (lasting) compactions.afterSettle(actor)
       if (!lasting || !settings.get()['titles.auto']) return
@@ -476,6 +482,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
           ...terminals.list().map((terminal) => terminals.close(terminal.id).catch(() => {})),
         ])
         await endAllProcesses()
+        await sessions.late.idle(settleMs)
         await imports.close()
         exports.close()
         await files.dispose()

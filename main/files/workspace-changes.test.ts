@@ -86,6 +86,40 @@ describe('windows', () => {
     expect(await watched.turnEnded('t1')).toEqual({ changes: [], notice: null })
   })
 
+  test('F-902 F-1014 changes whose contents cannot be stored at once are found again at the end of their turn', async () => {
+    const { paths, blobs, dataFolder, home } = workspace
+    let full = 0
+    const failing = {
+      ...blobs,
+      get: blobs.get.bind(blobs),
+      put: async (bytes: Uint8Array | string) => {
+        if (full-- > 0) throw new Error('ENOSPC')
+        return blobs.put(bytes)
+      },
+    }
+    const program = new SearchProgram({ paths, env: { PATH: process.env['PATH'] ?? '', HOME: home } })
+    const folder = join(dataFolder, 'checkpoints')
+    const over = new WorkspaceChanges({ paths, program, blobs: failing, folder, home, retryMs: [0, 0] })
+    await workspace.put('a.txt', 'a')
+    await workspace.put('gone.txt', 'g')
+    const close = await over.begin(of('t1'))
+    await workspace.put('a.txt', 'A')
+    await rm(join(workspace.folder, 'gone.txt'))
+    full = 2
+    expect(await close()).toEqual([])
+    await workspace.put('a.txt', 'again')
+    const { changes, notice } = await over.turnEnded('t1')
+    expect([shown(changes), notice]).toEqual([['deleted gone.txt', 'edited a.txt'], null])
+    expect(changes.find(({ path }) => path === 'a.txt')?.before).toBe(await blobs.put('a'))
+
+    const next = await over.begin(of('t2'))
+    await workspace.put('b.txt', 'b')
+    full = 100
+    expect(await next()).toEqual([])
+    expect(await over.turnEnded('t2')).toMatchObject({ changes: [], notice: expect.stringContaining('partial') })
+    await over.dispose()
+  })
+
   test('F-1006 F-802 F-110 ignored files, large ones and what links lead to are not covered, links are', async () => {
     await workspace.put('.gitignore', 'ignored*\n')
     await workspace.put('../outside.txt', 'outside')

@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto'
 import { utimes } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, parse } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '../../preload/contract/ids.ts'
-import { coveredFilesMax } from '../../preload/contract/limits.ts'
+import { coveredFilesMax, settleRetryMs } from '../../preload/contract/limits.ts'
 import type { Blobs } from '../storage/blobs.ts'
 import { linkMode, type FileChange } from './change.ts'
 import { expiredCheckpoints, tidyCheckpoints } from './checkpoint-stores.ts'
@@ -28,6 +29,8 @@ export type WorkspaceChangesOptions = {
   home?: string
   /** How long a call waits for the first state of a workspace; for tests. */
   firstWaitMs?: number
+  /** Waits between tries to store what the end of a turn has found; for tests. */
+  retryMs?: readonly number[]
 }
 
 /** Which call's process runs. */
@@ -130,6 +133,11 @@ export class WorkspaceChanges {
     const held = this.#lingering.get(turnId)
     this.#lingering.delete(turnId)
     const changes = held ? await this.#drain(held, lastScanMs) : []
+    for (const ms of held ? (this.#options.retryMs ?? settleRetryMs) : []) {
+      if (held!.window.differences.size === 0) break
+      await delay(ms, undefined, { ref: false })
+      changes.push(...(await this.#drain(held!, lastScanMs)))
+    }
     held?.state.close(held.window)
     if (held?.window.isPartial) this.#notices.set(turnId, partialNotice)
     const notice = this.#notices.get(turnId) ?? null
@@ -183,7 +191,19 @@ export class WorkspaceChanges {
     const byCommand = [...differences.values()].filter(
       ({ path, after }) => (this.#written.get(`${join(state.root, path)}\0${after?.hash ?? null}`) ?? 0) < from,
     )
-    return this.#record(state, byCommand, uncertain, running)
+    try {
+      return await this.#record(state, byCommand, uncertain, running)
+    } catch {
+      // No contents can be stored, where the disk is full say: what was seen waits for the next look.
+      for (const { path, before, after } of byCommand) {
+        const newer = window.differences.get(path)
+        window.differences.set(path, { ...(newer ?? { path, after }), before })
+      }
+      for (const path of uncertain) window.uncertain.add(path)
+      window.from = from
+      window.isPartial = true
+      return []
+    }
   }
 
   async #record(

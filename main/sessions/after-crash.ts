@@ -29,5 +29,5 @@ export async function settleAfterCrash({ imports, intents, ledger, sessions, log
   for (const { owner, preview } of ended) log('warn', 'A process of an earlier run was ended', { owner, preview })
   await Promise.all(ended.map(({ owner }) => sessions.actor(owner).catch(() => null)))
   await sessions.recoverAll()
-  await recordFound(found, sessions, intents)
+  await recordFound(found, sessions, intents, log)
 }

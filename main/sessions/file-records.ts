@@ -5,6 +5,7 @@ import type { SettledIntent } from '../files/gate.ts'
 import type { Intent, IntentRecords } from '../files/intents.ts'
 import type { FileState, FileStateStore } from '../files/read-state.ts'
 import type { Storage } from '../storage/storage.ts'
+import { isGone } from './late-changes.ts'
 import type { Command } from '../turns/inputs.ts'
 
 type Values = Pick<Storage, 'value' | 'setValue'>
@@ -69,15 +70,22 @@ export class StoredIntents implements IntentRecords {
   }
 }
 
-/** Brings what a crash kept from the journals into them; what belongs to no session any more is let go (F-604). */
+/**
+ * Brings what a crash kept from the journals into them (F-604). What belongs to no session any more is let go; what cannot
+ * be saved now stays open for the next start.
+ */
 export async function recordFound(
   found: readonly SettledIntent[],
   sessions: { command(id: string, command: Command): Promise<unknown> },
   intents: StoredIntents,
+  log: (level: 'warn', message: string, fields: Record<string, unknown>) => void,
 ): Promise<void> {
   for (const settled of found) {
     const ids = [...settled.changes, ...settled.unclear].map(({ id }) => id)
-    await sessions.command(settled.author.sessionId, asCommand(settled)).catch(() => intents.recorded(ids))
+    await sessions.command(settled.author.sessionId, asCommand(settled)).catch(async (error: unknown) => {
+      if (isGone(error)) await intents.recorded(ids)
+      else log('warn', 'Changes found after a crash could not be recorded yet', { error: String(error) })
+    })
   }
 }
 
@@ -89,24 +97,6 @@ function asCommand({ author, changes, unclear }: SettledIntent): Command {
   const paths = unclear.map(({ path }) => path).join(', ')
   const notice = `Lathe ended while it wrote ${paths}, and what is there now is neither the old nor the new content. Both versions are in Changes.`
   return { type: 'changes.record', turnId: author.turnId, changes: all, ...(unclear.length > 0 ? { notice } : {}) }
-}
-
-/** Records what a command changed, found after its call had ended or its turn had settled. Never throws: a refusal is logged. */
-export function lateRecorder({
-  command,
-  log,
-}: {
-  command(sessionId: string, command: Command): Promise<unknown>
-  log(level: 'warn', message: string, fields: Record<string, unknown>): void
-}) {
-  return (sessionId: string, turnId: string, found: readonly FileChange[], notice: string | null = null): void => {
-    if (found.length === 0 && notice === null) return
-    const changes = found.map((change) => changedFile(change, turnId))
-    const told = notice === null ? {} : { notice }
-    void command(sessionId, { type: 'changes.record', turnId, changes, ...told }).catch((error: unknown) => {
-      log('warn', 'Changes made by a command could not be recorded', { sessionId, error: String(error) })
-    })
-  }
 }
 
 export function changedFile(change: FileChange, turnId: string): ChangedFile {

@@ -20,6 +20,7 @@ import { SessionActor } from './actor.ts'
 import { AutomaticStarts } from './automatic-starts.ts'
 import { entryOf } from './entry.ts'
 import { followEvents } from './events.ts'
+import { LateChanges } from './late-changes.ts'
 import type { ProviderPauses } from './provider-pauses.ts'
 import { recovered } from './recovered.ts'
 import { SessionClock } from './session-clock.ts'
@@ -70,6 +71,8 @@ export class Sessions {
   /** Sessions without a message, by when they are dropped unless a client has them. */
   private readonly leases: SessionClock
   readonly subagents: Subagents
+  /** Changes of files that nobody waits for. */
+  readonly late: LateChanges
 
   constructor(ports: SessionsPorts) {
     this.ports = ports
@@ -89,12 +92,14 @@ export class Sessions {
       log: (message, fields) => ports.log('warn', message, fields),
       now: ports.now,
     })
+    this.late = new LateChanges({ command: (id, command) => this.command(id, command), log: ports.log })
     this.subagents = new Subagents({
       actor: (id) => this.actor(id),
       inMemory: () => this.actors.values(),
       begin: (state) => this.keep(new SessionActor(state, this.actorPorts())),
       chooseModel: (name) => ports.chooseModel(name),
       blobs: ports.storage.blobs,
+      late: this.late,
       running: (id, subagent) => ports.running(id, subagent),
       log: ports.log,
       now: ports.now,
@@ -402,12 +407,7 @@ export class Sessions {
         this.subagents.settled(actor)
         return true
       case 'passChanges':
-        void this.subagents.passChanges(parent, effect.changes).catch((error: unknown) =>
-          this.ports.log('warn', 'Changes of a subagent could not be recorded', {
-            sessionId: parent.sessionId,
-            error: String(error),
-          }),
-        )
+        void this.subagents.passChanges(parent, effect.changes)
         return true
       case 'grant':
         toTop({ type: 'grants.add', rules: effect.rules })

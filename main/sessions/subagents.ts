@@ -19,6 +19,7 @@ import type { Rights } from '../turns/requests.ts'
 import { newSession, type SessionState, type StopReason } from '../turns/state.ts'
 import { openSubagents, runsNow, type SubagentEnd, type SubagentProgress } from '../turns/subagents.ts'
 import type { SessionActor } from './actor.ts'
+import type { LateChanges } from './late-changes.ts'
 
 export type SubagentsPorts = {
   actor(sessionId: string): Promise<SessionActor>
@@ -27,6 +28,7 @@ export type SubagentsPorts = {
   begin(state: SessionState): SessionActor
   chooseModel(name: string): string
   blobs: Pick<Storage['blobs'], 'put'>
+  late: LateChanges
   /** Processes of the top session that this subagent started and that still run. */
   running(topSessionId: string, subagent: string): readonly { id: string; preview: string }[]
   log(level: 'warn' | 'error', message: string, fields: Record<string, unknown>): void
@@ -129,9 +131,12 @@ export class Subagents {
   }
 
   /** What a subagent changed is the turn's that asked for it too, to be looked at and taken back there. */
-  async passChanges({ sessionId, turnId }: Parent, changes: ChangedFile[]): Promise<void> {
-    const parent = await this.#ports.actor(sessionId)
-    await parent.command({ type: 'subagent.wrote', turnId, changes: changes.map((change) => ({ ...change, turnId })) })
+  passChanges({ sessionId, turnId }: Parent, changes: ChangedFile[]): Promise<void> {
+    return this.#ports.late.record(sessionId, {
+      turnId,
+      changes: changes.map((change) => ({ ...change, turnId })),
+      notice: null,
+    })
   }
 
   /**

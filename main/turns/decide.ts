@@ -144,9 +144,6 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return subagentChanged(decision, command)
     case 'subagent.asks':
       return subagentAsks(decision, command)
-    case 'subagent.wrote':
-      recordChanges(decision, command.turnId, command.changes)
-      return { ok: true }
     case 'subagent.ended':
       return endSubagent(decision, command)
     case 'subagent.stop':
@@ -171,6 +168,10 @@ function applyCommand(decision: Decision, command: Command): unknown {
       return { ok: true }
     case 'changes.record':
       return recordFound(decision, command)
+    case 'changes.late':
+      recordChanges(decision, command.turnId, command.changes)
+      if (command.notice !== null) decision.notice('warning', command.notice)
+      return { ok: true }
     case 'changes.review':
       return reviewChange(decision, command)
     case 'changes.undone':

@@ -151,6 +151,8 @@ export type Command =
   | DeleteCommand
   /** Changes no call reports: put back by the person, or found after a crash. `told` goes to the agent (F-909). */
   | { type: 'changes.record'; turnId: string; changes: RecordedChange[]; told?: string; notice?: string }
+  /** Changes found when nobody waits for them any more: made by a process, or by a subagent of the turn. */
+  | { type: 'changes.late'; turnId: string; changes: ChangedFile[]; notice: string | null }
   /** What the person decided on a hunk, or with `hunkId` null on the whole file (F-907). */
   | { type: 'changes.review'; changeId: string; hunkId: string | null; state: 'accepted' | 'rejected' | 'open' }
   /** Files were set back from `from`, or brought forward again (F-1008, F-1010); `written` are the gate's own records. */
@@ -213,14 +215,14 @@ const keptCommands = new Set<Command['type']>([
   'exec.ended',
   'compaction.end',
   'exec.told',
+  'changes.late',
   'grants.add',
   'subagent.asks',
-  'subagent.wrote',
   'subagent.ended',
   'subagent.stop',
 ])
 
-/** Inputs that nobody would send again: reports of a worker or a subagent, Stop, the end of a process. */
+/** Inputs that nobody would send again: reports of a worker or a subagent, Stop, the end of a process, late changes. */
 export function isKept(input: Input): boolean {
   return input.kind === 'report' || keptCommands.has(input.command.type)
 }

@@ -13,7 +13,7 @@ import {
 } from '../../preload/contract/limits.ts'
 import { noUsage } from '../../preload/contract/fold.ts'
 import type { Usage } from '../../preload/contract/usage.ts'
-import type { ChangedFile, ContextFigures, Outcome } from '../../preload/contract/session.ts'
+import type { ContextFigures, Outcome } from '../../preload/contract/session.ts'
 import { endTicket } from '../agent/reports.ts'
 import { addUsage, usageSince } from '../agent/usage.ts'
 import type { Decision } from './decision.ts'
@@ -51,8 +51,6 @@ export type SubagentCommand =
       model: string
     }
   | { type: 'subagent.changed'; itemId: string; progress: SubagentProgress }
-  /** What it changed is the turn's that asked for it too, to be looked at and taken back there. */
-  | { type: 'subagent.wrote'; turnId: string; changes: ChangedFile[] }
   | { type: 'subagent.ended'; itemId: string; end: SubagentEnd }
   /** Null: all of them. */
   | { type: 'subagent.stop'; itemId: string | null; reason: StopReason }
