@@ -12,6 +12,7 @@ let root: string
 let home: string
 let workspace: string
 let trusted = true
+const tools = ['read_file', 'grep', 'shell']
 
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'lathe-agents-')))
@@ -22,8 +23,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(root, { recursive: true }))
 
-const files = () =>
-  new AgentFiles({ home, isTrusted: async () => trusted, toolNames: () => ['read_file', 'grep', 'shell'] })
+const files = () => new AgentFiles({ home, isTrusted: async () => trusted, toolNames: () => tools })
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
@@ -33,7 +33,7 @@ const own = (name: string) => join(home, 'agents', `${name}.md`)
 const local = (name: string) => join(workspace, '.lathe/agents', `${name}.md`)
 const plain = (description: string, more = '') => `---\ndescription: ${description}\n${more}---\n\nDo it well.\n`
 const refusal = (text: string) =>
-  parseAgent(text).then(
+  parseAgent(text, tools).then(
     () => 'none',
     (error: LatheError) => `${error.code}: ${error.message}`,
   )
@@ -69,17 +69,23 @@ test('T-160 what is wrong with an agent is said by its name, and where it stands
     ['---\ndescription: x\ntools: read_file\n---\n', /^config\.invalid: tools is not a list\.$/],
     ['---\ndescription: x\ndescription: y\n---\n', /Line 3: Map keys must be unique/],
     ['---\ndescription: "x\n---\n', /Line \d: /],
+    ['---\nmode: a\nmode: b\ntools: []\ntools: []\n---\n', /Line 3: Map keys .* Line 5: Map keys/],
     [`---\ndescription: ${'x'.repeat(201)}\n---\n`, /^config\.invalid: description is longer than 200 characters\.$/],
   ] as const)
     expect([text, await refusal(text)]).toEqual([text, expect.stringMatching(why)])
   await put(own('broken'), '---\nmode: root\n---\n')
   await put(own('tools'), plain('x', 'tools: [read_file, rm_rf]\n'))
+  await put(own('many:'), plain('x', 'model: ""\ntools: [rm_rf, rm_rf, grep]\na: 1\nb: 1\n'))
   await put(own('huge'), plain('x') + 'x'.repeat(40_000))
   await put(own('built-in'), plain('x'))
   await writeFile(own('bytes'), Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]))
   for (const [name, why] of [
-    ['broken', /^The agent "broken" cannot be used\. description is missing\.$/],
-    ['tools', 'The agent "tools" cannot be used. tools: there is no tool "rm_rf".'],
+    ['broken', /^The agent "broken" cannot be used\. description is missing\. mode is not one of [^.]*\.$/],
+    [
+      'many:',
+      /^The agent "many:" .* Its name may .* at most\. model is empty\. tools names "rm_rf", and .* tool\. a, b are not known/,
+    ],
+    ['tools', 'The agent "tools" cannot be used. tools names "rm_rf", and there is no such tool.'],
     ['huge', 'The agent "huge" cannot be used. It is larger than 32 KiB.'],
     ['built-in', /that of the built-in agent/],
     ['bytes', /not UTF-8/],
@@ -92,7 +98,7 @@ test('T-160 what is wrong with an agent is said by its name, and where it stands
     })
   const listed = await files().list(workspace)
   expect(listed.map(({ name, problem }) => [name, problem !== null])).toEqual(
-    ['broken', 'built-in', 'bytes', 'huge', 'tools'].map((name) => [name, true]),
+    ['broken', 'built-in', 'bytes', 'huge', 'many:', 'tools'].map((name) => [name, true]),
   )
 })
 
@@ -114,7 +120,7 @@ test('whatever a file holds, it is an agent or config.invalid', async () => {
   )
   await fc.assert(
     fc.asyncProperty(yaml, fc.string(), async (front, body) => {
-      const read = await parseAgent(`---\n${front}\n---\n${body}`).catch((error: unknown) => error)
+      const read = await parseAgent(`---\n${front}\n---\n${body}`, tools).catch((error: unknown) => error)
       if (read instanceof Error) expect(read).toMatchObject({ code: 'config.invalid' })
       else expect(read).toMatchObject({ fields: { description: expect.any(String) } })
     }),
@@ -132,6 +138,23 @@ test('of one name the agent of the folder is meant, and one that is broken there
   expect((await files().list(null)).map(({ description }) => description)).toEqual(['Mine', 'Mine too'])
   await put(local('review'), 'broken')
   await expect(files().read('review', workspace)).rejects.toMatchObject({ code: 'config.invalid' })
+  await rm(local('review'))
+  await symlink('not-there.md', local('review'))
+  const why = 'It is a link to a file that is not there.'
+  await expect(files().read('review', workspace)).rejects.toMatchObject({
+    code: 'config.invalid',
+    message: `The agent "review" cannot be used. ${why}`,
+  })
+  expect((await files().list(workspace)).find(({ name }) => name === 'review')).toMatchObject({
+    place: '.lathe/agents/review.md',
+    problem: why,
+  })
+})
+
+test('a folder whose .lathe/agents is no folder has none', async () => {
+  await put(own('review'), plain('Mine'))
+  await put(join(workspace, '.lathe/agents'), 'a file')
+  expect(await files().read('review', workspace)).toMatchObject({ origin: 'person' })
 })
 
 test('Z-4 a folder that is not trusted offers no agents', async () => {

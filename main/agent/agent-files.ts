@@ -2,7 +2,7 @@
  * Agents a person made: Markdown files with front matter, in the data folder or in a trusted workspace. An agent gives
  * instructions and narrows what its turns may do; nothing in its file can widen anything (C-21).
  */
-import { readdir } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { builtInAgent, type AgentEntry } from '../../preload/contract/agents.ts'
@@ -11,7 +11,7 @@ import { agentDescriptionCharsMax, agentFileBytesMax, agentsMax } from '../../pr
 import { AgentName, ApprovalMode } from '../../preload/contract/session.ts'
 import { readWithin } from '../files/read-within.ts'
 import { efforts } from '../models/config.ts'
-import { refusedValue } from '../platform/refused-value.ts'
+import { allOf, listed, ofEachValue, refusedValue } from '../platform/refused-value.ts'
 
 /** As its file says. */
 export type Agent = {
@@ -73,7 +73,7 @@ export class AgentFiles {
       try {
         return await this.#readIn(folder, name)
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unusable(name, sentence(error))
+        if (!isMissing(error)) throw unusable(name, sentence(error))
       }
     }
     throw new LatheError('config.invalid', `There is no agent "${name}" here.`, {
@@ -95,14 +95,18 @@ export class AgentFiles {
   }
 
   async #readIn(folder: Folder, name: string): Promise<Agent> {
-    const { bytes, size } = await readWithin(folder.root, fileOf(folder, name), agentFileBytesMax)
-    if (!AgentName.safeParse(name).success)
-      throw invalid('Its name may hold letters, digits, dashes and underscores, 64 at most.')
-    if (name === builtInAgent) throw invalid('Its name is that of the built-in agent.')
+    const path = fileOf(folder, name)
+    const { bytes, size } = await readWithin(folder.root, path, agentFileBytesMax).catch((error) =>
+      unlessLink(path, error),
+    )
     if (size > agentFileBytesMax) throw invalid(`It is larger than ${agentFileBytesMax / 1024} KiB.`)
-    const { fields, instructions } = await parseAgent(textOf(bytes))
-    const unknown = fields.tools?.find((tool) => !this.#ports.toolNames().includes(tool))
-    if (unknown !== undefined) throw invalid(`tools: there is no tool "${unknown}".`)
+    const misnamed = misnaming(name)
+    const { fields, instructions } = await parseAgent(textOf(bytes), this.#ports.toolNames()).catch(
+      (error: unknown) => {
+        throw misnamed === null ? error : invalid(`${misnamed} ${sentence(error)}`)
+      },
+    )
+    if (misnamed !== null) throw invalid(misnamed)
     const { description, model = null, effort = null, mode = null, tools = null } = fields
     const { origin } = folder
     return { name, origin, place: placeOf(folder, name), description, model, effort, mode, tools, instructions }
@@ -117,6 +121,24 @@ export class AgentFiles {
   }
 }
 
+function misnaming(name: string): string | null {
+  if (name === builtInAgent) return 'Its name is that of the built-in agent.'
+  return AgentName.safeParse(name).success
+    ? null
+    : 'Its name may hold letters, digits, dashes and underscores, 64 at most.'
+}
+
+function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+}
+
+/** A link that leads nowhere is a file that cannot be used, and not one that is not there. */
+async function unlessLink(path: string, error: NodeJS.ErrnoException): Promise<never> {
+  if (error.code === 'ENOENT' && (await lstat(path).catch(() => null)))
+    throw invalid('It is a link to a file that is not there.')
+  throw error
+}
+
 const Fields = z.strictObject({
   description: z.string().trim().min(1).max(agentDescriptionCharsMax),
   model: z.string().min(1).max(300).optional(),
@@ -124,18 +146,29 @@ const Fields = z.strictObject({
   mode: ApprovalMode.optional(),
   tools: z.array(z.string().min(1).max(200)).max(200).optional(),
 })
+/** Names of tools are those of `tools`. */
+const fieldsOf = (tools: readonly string[]) =>
+  Fields.extend({
+    tools: Fields.shape.tools.superRefine((named, context) => {
+      const unknown = [...new Set(named)].filter((tool) => !tools.includes(tool)).map((tool) => `"${tool}"`)
+      if (unknown.length > 0) context.addIssue(`names ${listed(unknown)}, and there is no such tool`)
+    }),
+  })
 type Fields = z.infer<typeof Fields>
 
 const frontMatter = /^---[ \t]*\n((?:.*\n)*?)---[ \t]*(?:\n|$)/
 
-/** Front matter and what follows it. Throws `config.invalid` with what is wrong and where. */
-export async function parseAgent(text: string): Promise<{ fields: Fields; instructions: string }> {
+/** Front matter and what follows it; `tools` are those there are. Throws `config.invalid` with all that is wrong and where. */
+export async function parseAgent(
+  text: string,
+  tools: readonly string[],
+): Promise<{ fields: Fields; instructions: string }> {
   const lines = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
   const [whole, yaml] = frontMatter.exec(lines) ?? []
   if (whole === undefined || yaml === undefined)
     throw invalid('It does not begin with front matter between two lines of ---.')
-  const read = Fields.safeParse((await parseYaml(yaml)) ?? {})
-  if (!read.success) throw invalid(problemOf(read.error))
+  const read = fieldsOf(tools).safeParse((await parseYaml(yaml)) ?? {})
+  if (!read.success) throw invalid(problemsOf(read.error))
   return { fields: read.data, instructions: lines.slice(whole.length).trim() }
 }
 
@@ -151,9 +184,11 @@ async function parseYaml(text: string): Promise<unknown> {
     prettyErrors: false,
     lineCounter,
   })
-  const [fault] = [...document.errors, ...document.warnings]
-  // The front matter begins on the second line of the file.
-  if (fault) throw invalid(`Line ${lineCounter.linePos(fault.pos[0]).line + 1}: ${fault.message.replace(/\.?$/, '.')}`)
+  const faults = [...document.errors, ...document.warnings].map(
+    // The front matter begins on the second line of the file.
+    ({ pos, message }) => `Line ${lineCounter.linePos(pos[0]).line + 1}: ${message.replace(/\.?$/, '.')}`,
+  )
+  if (faults.length > 0) throw invalid(allOf(faults))
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch (error) {
@@ -161,11 +196,15 @@ async function parseYaml(text: string): Promise<unknown> {
   }
 }
 
-function problemOf(error: z.ZodError): string {
-  const issue = error.issues[0]!
+function problemsOf({ issues }: z.ZodError): string {
   const known = Object.keys(Fields.shape).join(', ')
-  if (issue.code === 'unrecognized_keys') return `${issue.keys[0]} is not known; there are ${known}.`
-  return issue.path.length > 0 ? refusedValue(error) : `Its front matter names ${known}.`
+  return allOf(
+    ofEachValue(issues).map((issue) => {
+      if (issue.code === 'unrecognized_keys')
+        return `${listed(issue.keys)} ${issue.keys.length === 1 ? 'is' : 'are'} not known; there are ${known}.`
+      return issue.path.length > 0 ? refusedValue({ issues: [issue] }) : `Its front matter names ${known}.`
+    }),
+  )
 }
 
 function textOf(bytes: Uint8Array): string {

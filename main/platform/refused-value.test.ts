@@ -25,7 +25,11 @@ test('what a schema refused is a plain sentence', () => {
     [{ ...good, seconds: 1.5 }, 'seconds is not a whole number.'],
     [{ ...good, model: 1 }, 'model is of another kind than it must be.'],
     [{ ...good, other: 1 }, 'It has "other", which is not known.'],
+    [{ ...good, other: 1, more: 2 }, 'It has "other", "more", which are not known.'],
+    [{ mode: 'wild', seconds: 0 }, 'description is missing. mode is not one of ask, none. seconds is less than 1.'],
     ['text', 'It is not a group of settings.'],
   ] as const)
     expect([value, refusedValue(Schema.safeParse(value).error!)]).toEqual([value, said])
+  const many = z.array(z.string()).safeParse(Array.from({ length: 300 }, () => 1))
+  expect(refusedValue(many.error!)).toMatch(/^0 is not a text\. .*7 is not a text\. And 292 more\.$/)
 })
