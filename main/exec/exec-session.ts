@@ -100,8 +100,6 @@ export class ExecSession {
     ports: ExecPorts
     feed: ScreenFeed | null
     screens(): Promise<typeof ScreenFeed>
-    /** What it printed already. */
-    early: string[]
   }) {
     this.facts = given.facts
     this.capture = given.capture
@@ -109,7 +107,6 @@ export class ExecSession {
     this.#ports = given.ports
     this.#screens = given.screens
     this.#feed = given.feed && Promise.resolve(given.feed)
-    given.early.forEach((text) => this.#printed(text))
     this.capture.onRaw((text) => this.#printed(text))
     // Once all others have heard it too.
     this.capture.onText(() => queueMicrotask(() => this.#wakers.forEach((wake) => wake())))

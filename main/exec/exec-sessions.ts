@@ -98,16 +98,13 @@ export class ExecSessions {
       else running?.resume()
     }
     capture.onPressure((high) => hold('spool', high))
-    const early: string[] = []
-    const stopCollecting = capture.onRaw((text) => early.push(text))
     running = await startProcess({
       ...launch,
       ...(facts.tty ? { pty: execSize } : { stdin: 'pipe', outputByName: true }),
       ledger: this.#ports.ledger?.(owner, facts.preview),
       output: (stream, bytes) => capture.push(stream, bytes),
     })
-    stopCollecting()
-    const session = this.#add(owner, facts, { process: running, capture, over: running.end, feed, early })
+    const session = this.#add(owner, facts, { process: running, capture, over: running.end, feed })
     const process = running
     session.left = process.end.then(async (end) => {
       if (!end.background) return null
@@ -134,7 +131,7 @@ export class ExecSessions {
       unreaped: [],
     }))
     const adopted = { ...facts, label: 'background', timeoutMs: null, wakes: false }
-    const session = this.#add(owner, adopted, { process, capture, over, feed: null, early: [] })
+    const session = this.#add(owner, adopted, { process, capture, over, feed: null })
     await this.tell(owner, session)
     return session
   }
@@ -142,7 +139,7 @@ export class ExecSessions {
   #add(
     owner: string,
     facts: ExecFacts,
-    given: Pick<ConstructorParameters<typeof ExecSession>[0], 'process' | 'capture' | 'over' | 'feed' | 'early'>,
+    given: Pick<ConstructorParameters<typeof ExecSession>[0], 'process' | 'capture' | 'over' | 'feed'>,
   ): ExecSession {
     const ports: ExecPorts = {
       changed: (id, set) => this.#ports.changed(owner, id, set),

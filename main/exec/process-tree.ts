@@ -106,9 +106,9 @@ export const processSystem: ProcessSystem = {
 }
 
 /** Start time of a process, or null where it is gone or the platform does not tell. */
-export async function startTimeOf(pid: number): Promise<string | null> {
+export async function startTimeOf(pid: number, system: ProcessSystem = processSystem): Promise<string | null> {
   if (process.platform === 'win32') return null
-  return (await processSystem.rows([pid]))[0]?.startTime ?? null
+  return (await system.rows([pid]))[0]?.startTime ?? null
 }
 
 /** True while a process of the group lives or waits to be collected; cheap, and exact enough to decide whether to look. */

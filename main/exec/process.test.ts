@@ -1,9 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
 import { bootId, endLeftover, processSystem } from './process-tree.ts'
-import { type ProcessIdentity, startProcess } from './process.ts'
+import { type ProcessIdentity, type RunningProcess, startProcess } from './process.ts'
 
 const env = { PATH: process.env['PATH'] ?? '' }
 const launch = { cwd: '/', env, output: () => {} }
@@ -120,6 +124,35 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     expect(printed.length).toBe(heard)
     expect(await running.end).toBe(end)
   }, 40_000)
+
+  test.each([undefined, { cols: 80, rows: 24 }])(
+    'X-504 nothing is read before whoever started it has it in hand and can hold it back (pty: %j)',
+    async (pty) => {
+      const folder = await mkdtemp(join(tmpdir(), 'lathe-process-'))
+      const printed = join(folder, 'printed')
+      let running: RunningProcess | null = null
+      const read: boolean[] = []
+      running = await startProcess({
+        ...launch,
+        file: 'sh',
+        args: ['-c', `echo early; : > ${printed}; sleep 600`],
+        pty,
+        output: () => void read.push(running !== null),
+        // A busy machine: it has printed before its start time is known.
+        system: {
+          ...processSystem,
+          rows: async (pids) => {
+            await vi.waitFor(() => access(printed), { timeout: 15_000 })
+            await delay(50)
+            return processSystem.rows(pids)
+          },
+        },
+      })
+      await vi.waitFor(() => expect(read).toEqual([true]))
+      await running.stop('stopped')
+      await rm(folder, { recursive: true })
+    },
+  )
 
   test('X-210 X-504 the last output of a process that was held back at its end is not lost', async () => {
     let length = 0

@@ -180,13 +180,16 @@ export class RunningProcess {
       },
     }
     this.#carrier = launch.pty ? await openPty(launch, launch.pty, events) : await openPipes(launch, events)
+    // Nothing is read before whoever started it has it in hand: only then can they hold it back.
+    this.#carrier.pause()
     this.#isOpen = true
     this.#identity = { leader: this.pid, leaderStart: null, marker: this.#marker, bootId: null }
     live.add(this)
     killAllAtExit()
-    const [leaderStart, boot] = await Promise.all([startTimeOf(this.pid), bootId()])
+    const [leaderStart, boot] = await Promise.all([startTimeOf(this.pid, this.#start.system), bootId()])
     this.#identity = { leader: this.pid, leaderStart, marker: this.#marker, bootId: boot }
     this.#start.ledger?.started(this.#identity)
+    this.#carrier.resume()
     void this.#exited.promise.then(() => this.#afterExit())
   }
 

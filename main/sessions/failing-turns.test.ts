@@ -2,10 +2,10 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Step } from '../../e2e/model-server/server.ts'
 import type { Models } from '../models/model.ts'
-import { calls, says, testScene } from './test-scene.ts'
+import { calls, heldDisk, says, testScene } from './test-scene.ts'
 import type { TestWorkbenchOptions } from './test-workbench.ts'
 
 const scene = testScene()
@@ -155,6 +155,30 @@ test('T-40 a report whose handling throws fails the turn, and what came after it
   expect(window.view.header.plan).toEqual(plan)
   expect(window.itemsOf('text')).toMatchObject([{ text: 'Hello', status: 'partial' }])
   expect(bench.log.filter(({ level }) => level === 'error')).toHaveLength(1)
+})
+
+test('T-40 TA-15 what is measured is when a report came, however long the disk took', async () => {
+  const disk = heldDisk()
+  const bench = await scene.workbench([calls('tool'), says('Fine.')], { storage: disk.over })
+  const actor = bench.create()
+  const window = await bench.follow(actor)
+  const turnId = await bench.start(actor, 'do it')
+  const held = await bench.tools.running('tool')
+  disk.hold()
+  const renamed = actor.command({ type: 'rename', title: 'Mine' })
+  await disk.written()
+  const entries = [{ id: '1', text: 'Look', state: 'active' as const }]
+  void actor.report(turnId, { type: 'planned', plan: { entries, settled: false } })
+  held.finish()
+  const came = Date.now()
+  // The report of its end is in the mailbox; the clock goes on, the disk does not.
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(came + 200))
+  disk.release()
+  await renamed
+  await window.settled(turnId)
+  const plan = await window.event('plan.changed')
+  expect(plan.at - came).toBeLessThan(100)
+  expect(window.itemsOf('tool')[0]!.endedAt! - came).toBeLessThan(100)
 })
 
 test('T-47 how a completed turn ended is said in one word', async () => {

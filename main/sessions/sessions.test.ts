@@ -141,6 +141,39 @@ describe('admission', () => {
     expect((await second.settled(secondTurn)).outcome).toBe('completed')
   })
 
+  test('T-21 of those that wait a person’s turn goes before one for a goal, and each kind in its order', async () => {
+    const waiting = ['goal one', 'goal two', 'person one', 'person two']
+    const bench = await scene.workbench([calls('long'), ...['long', ...waiting].map(() => says('Done.'))])
+    bench.settings['turns.maxConcurrent'] = 1
+    const begin = async (name: string) => {
+      const actor = bench.create()
+      const window = await bench.follow(actor)
+      const message: Message = {
+        requestId: name,
+        fingerprint: name,
+        text: name,
+        attachments: [],
+        model: 'lab/scripted',
+        attendance: 'attended',
+        ...(name.startsWith('goal') ? { source: 'goal', automation: { name }, prompt: name } : { source: 'person' }),
+      }
+      await actor.command({ type: 'submit', message, whenBusy: 'refuse' })
+      return window
+    }
+    const windows = [await begin('long')]
+    const long = await bench.tools.running('long')
+    for (const name of waiting) {
+      const window = await begin(name)
+      await window.until((view) => view.turn?.status?.kind === 'waiting_slot')
+      windows.push(window)
+    }
+    long.finish()
+    for (const window of windows) await window.until((view) => view.turns[0]?.outcome === 'completed')
+    const asked = scene.server.asked().map(({ body }) => JSON.stringify(body))
+    const order = asked.map((body) => ['long', ...waiting].find((name) => body.includes(`"${name}"`)))
+    expect(order).toEqual(['long', 'long', 'person one', 'person two', 'goal one', 'goal two'])
+  })
+
   test('T-36 TA-36 what throws while a turn is prepared fails the turn; the session goes on', async () => {
     let broken = true
     const bench = await scene.workbench([says('Fine.')], {

@@ -267,6 +267,28 @@ describe('the journal', () => {
   })
 })
 
+test('T-50 text before a call stays before it, though all of it came within 16 ms', async () => {
+  const bench = await scene.workbench([hangs('')])
+  const actor = bench.create()
+  const live = await bench.follow(actor)
+  const turnId = await bench.start(actor, 'do it')
+  await live.event('step.started')
+  const says = (add: string) => actor.stream(turnId, { type: 'stream', channel: 'text', add })
+  says('before ')
+  says('it')
+  const call = { itemId: 'tool', callId: 'c', name: 'hold', title: 'tool', args: {} }
+  void actor.report(turnId, { type: 'toolProposed', ...call }, 'soon')
+  says('after ')
+  says('it')
+  await actor.idle()
+  await live.until((view) => view.items.length === 4)
+  expect(live.items.slice(1).map((item) => (item.kind === 'text' ? item.text : item.kind))).toEqual([
+    'before it',
+    'tool',
+    'after it',
+  ])
+})
+
 test('T-50 S-154 a flood of deltas is journaled once in 16 ms and item, however fast the disk is', async () => {
   const bench = await scene.workbench([hangs('Hello there')])
   const actor = bench.create()

@@ -45,6 +45,28 @@ test('T-127 T-128 the order is the person’s: moved before another, or to the e
   expect(queue(driver).map(({ text }) => text)).toEqual(['one', 'two', 'three'])
 })
 
+test('T-46 K-25 what was next when it was looked for, and is no longer, does not start by itself', () => {
+  const driver = queued('one', 'two')
+  const [one, two] = queue(driver)
+  const turnId = driver.state.turn!.id
+  driver.report({ type: 'mayEnd', ending: 'answer' })
+  const start = (id: string, byPerson = false) =>
+    driver.command({ type: 'followUp.start', id, byPerson, message: followUp(id) })
+  // Another one stands first by then.
+  driver.command({ type: 'followUp.move', id: two!.id, before: one!.id })
+  expect(start(one!.id)).toBeNull()
+  // A Stop came in between.
+  driver.command({ type: 'stop', turnId, reason: 'person' })
+  expect(start(two!.id)).toBeNull()
+  expect(driver.state.turn).toBeNull()
+  expect(driver.state.view.header.queue).toMatchObject({
+    paused: 'stop',
+    followUps: [{ text: 'two' }, { text: 'one' }],
+  })
+  // A person says which.
+  expect(start(one!.id, true)).toMatchObject({ accepted: 'started' })
+})
+
 test('TA-22 T-128 edited with an old revision: the value as it is now; started or removed already: gone', () => {
   const driver = queued('later', 'removed')
   const [later, removed] = queue(driver)

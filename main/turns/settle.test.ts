@@ -137,6 +137,136 @@ test('T-157 the person’s words stand since admission and stay where they are, 
   expect(puts).toHaveLength(3)
 })
 
+test('T-60 of all that happens at once the status line says what comes first', () => {
+  const driver = new Driver()
+  const turnId = driver.running()
+  const status = () => driver.state.view.turn!.status
+  const plan = { effects: [], preview: { title: 'look', detail: '', detailKind: 'text' as const } }
+  for (const itemId of ['first', 'second']) {
+    driver.report({ type: 'toolProposed', itemId, callId: itemId, name: 'look', title: itemId, args: {} })
+    driver.report({ type: 'toolReady', ticket: itemId, itemId, tool: 'look', title: itemId, plan, argsHash: itemId })
+  }
+  driver.propose('asks', 'npm test')
+  const question = { ask: 'text' as const, text: '?', choices: [], multiple: false, allowText: true }
+  driver.report({ type: 'asked', ticket: 'question', itemId: 'first', question })
+  driver.report({ type: 'slot', waiting: true })
+  driver.report({ type: 'compacting', since: 7 })
+  const wait = { provider: 'lab', label: 'Lab', until: 9_000, untilKind: 'reset' as const, attempt: 1, of: 3 }
+  driver.report({ type: 'wait', wait: { ...wait, code: 'provider.rate_limited' } })
+  driver.report({ type: 'reading', percent: 12.4 })
+
+  // Each is said once what goes before it is over.
+  expect(status()).toEqual({ kind: 'approval', depth: 1 })
+  const [approval] = driver.state.turn!.approvals.keys()
+  driver.command({
+    type: 'approval.answer',
+    approvalId: approval!,
+    argsHash: 'hash-npm test',
+    decision: 'once',
+    scope: 'workspace',
+  })
+  expect(status()).toEqual({ kind: 'question', depth: 1 })
+  const answer = { choices: [], text: 'yes', secret: null, declined: false }
+  driver.command({ type: 'question.answer', questionId: 'question', ...answer })
+  expect(status()).toEqual({ kind: 'waiting_slot' })
+  driver.report({ type: 'slot', waiting: false })
+  expect(status()).toEqual({ kind: 'compacting', since: 7 })
+  driver.report({ type: 'compacting', since: null })
+  expect(status()).toEqual({
+    kind: 'rate_limited',
+    provider: 'lab',
+    providerLabel: 'Lab',
+    until: 9_000,
+    untilKind: 'reset',
+  })
+  driver.report({ type: 'wait', wait: { ...wait, code: 'provider.unavailable' } })
+  expect(status()).toEqual({ kind: 'retrying', attempt: 1, of: 3, until: 9_000, code: 'provider.unavailable' })
+  driver.report({ type: 'wait', wait: null })
+  driver.report({ type: 'reading', percent: 140 })
+  expect(status()).toEqual({ kind: 'prompt_reading', percent: 100 })
+  driver.report({ type: 'stream', channel: 'text', add: 'On.' })
+  expect(status()).toMatchObject({ kind: 'tool', itemId: 'first', title: 'first', others: 2 })
+  for (const itemId of ['first', 'second', 'asks'])
+    driver.report({
+      type: 'toolEnded',
+      itemId,
+      end: { state: 'ok', summary: '', view: null, durationMs: 1 },
+      changes: [],
+    })
+  expect(status()).toEqual({ kind: 'working' })
+  driver.propose('asks again', 'npm run lint')
+  expect(status()).toEqual({ kind: 'approval', depth: 1 })
+  driver.command({ type: 'stop', turnId, reason: 'person' })
+  expect(status()).toEqual({ kind: 'stopping' })
+})
+
+test('T-43 one decision holds all of the end', () => {
+  const driver = new Driver()
+  const turnId = driver.running()
+  const exec = {
+    owner: 'agent' as const,
+    preview: 'npm run dev',
+    folder: '/work',
+    startedAt: 1,
+    tty: false,
+    itemId: 'i',
+  }
+  const { id } = driver.command({ type: 'exec.started', session: exec })
+  driver.command({
+    type: 'exec.ended',
+    id,
+    end: { at: 1, reason: 'exited', exitCode: 0, signal: null },
+    notice: { text: 'It ended.', prompt: 'It ended.' },
+  })
+  expect(driver.report({ type: 'boundary' }).notices).toEqual(['It ended.'])
+  driver.report({ type: 'stream', channel: 'text', add: 'Half of it' })
+  const usage = { ...noUsage, input: 10, output: 5 }
+  const context = { used: 15, window: 100, compactAt: null, estimated: false, model: 'lab/scripted' }
+  driver.report({
+    type: 'stepEnded',
+    stepId: driver.state.turn!.stepId!,
+    finish: 'tools',
+    usage,
+    turn: usage,
+    context,
+    firstTokenMs: 3,
+    streamedMs: 100,
+    servedBy: 'lab/served',
+  })
+  driver.propose('asks', 'npm test')
+  const question = { ask: 'text' as const, text: '?', choices: [], multiple: false, allowText: true }
+  driver.report({ type: 'asked', ticket: 'question', itemId: 'asks', question })
+  driver.submit('unread', { whenBusy: 'steer' })
+  driver.submit('later', { whenBusy: 'queue' })
+  const before = { journal: driver.journal.length, updatedAt: driver.state.view.header.updatedAt }
+
+  driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } })
+  const { view, hidden } = driver.state
+  const last = driver.journal.slice(before.journal)
+  expect(last.filter(({ type }) => type === 'turn.settled')).toEqual([last.at(-1)])
+  expect(view.items.filter(({ turnId: of, endedAt }) => of === turnId && endedAt === null)).toEqual([])
+  expect([driver.item('asks').state, driver.item('question').state]).toEqual(['cancelled', 'cancelled'])
+  expect(view).toMatchObject({ approvals: { depth: 0 }, questions: { depth: 0 }, turn: null })
+  expect(view.turns).toMatchObject([
+    {
+      id: turnId,
+      outcome: 'failed',
+      error: { code: 'provider.unavailable' },
+      usage,
+      steps: 1,
+      servedBy: 'lab/served',
+      rate: 50,
+      settledAt: last.at(-1)!.at,
+    },
+  ])
+  expect(view.turns[0]!.durationMs).toBeGreaterThan(0)
+  expect(view.header).toMatchObject({ currentTurnId: null, lastTurnId: turnId, lastOutcome: 'failed', usage, context })
+  expect(view.header.updatedAt).toBeGreaterThan(before.updatedAt)
+  expect(view.header.queue).toMatchObject({ paused: 'failure', followUps: [{ text: 'unread' }, { text: 'later' }] })
+  // Text came after the notice, so it has been told.
+  expect(hidden.notices).toEqual([])
+})
+
 test('T-61 the status is told only when it differs, before what caused it, and as null before the end', () => {
   const driver = new Driver('all')
   const turnId = driver.running()
