@@ -174,6 +174,16 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     terminals.resize(stayed.id, 100, 30)
   })
 
+  test('S-31 who loses the right to before the shell starts opens no terminal', async () => {
+    const terminals = terminalsOf()
+    const acting = new AbortController()
+    const opening = terminals.open({ workspace: home, cols: 80, rows: 24, signal: acting.signal })
+    acting.abort(new Error('only watching'))
+    await expect(opening).rejects.toThrow('only watching')
+    expect(terminals.list()).toEqual([])
+    expect(liveProcesses()).toBe(0)
+  })
+
   test('X-815 K-06 24 terminals at most; when they end, ptys and descriptors are back where they began', async () => {
     const terminals = terminalsOf()
     const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length

@@ -36,7 +36,14 @@ export interface Terminals {
    * Throws `terminal.limit`, and `request.invalid` for a profile that is not there. A shell that cannot start is a terminal
    * in state `failed` that says why (X-814).
    */
-  open(given: { workspace: string; cols: number; rows: number; profile?: string | undefined }): Promise<TerminalState>
+  open(given: {
+    workspace: string
+    cols: number
+    rows: number
+    profile?: string | undefined
+    /** Aborted before the shell starts, none does; its reason is thrown. */
+    signal?: AbortSignal
+  }): Promise<TerminalState>
   /**
    * A snapshot and the output from there, or the output alone where nothing came after offset `after`; ends with `exit`.
    * Offsets count characters up to the end of a frame. Pulling is the acknowledgement: a reader that leaves 512 Ki
@@ -108,7 +115,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
   return {
     list: () => [...terminals.values()].map((terminal) => terminal.state),
     profiles: async (workspace) => profilesFor(await options.environment.forTerminal({ terminalId: '', workspace })),
-    async open({ workspace, cols, rows, profile: name }) {
+    async open({ workspace, cols, rows, profile: name, signal }) {
       if (terminals.size + opening >= terminalsMax) {
         throw new LatheError('terminal.limit', `There are ${terminalsMax} terminals already.`, {
           hint: 'Close one that is no longer needed.',
@@ -129,6 +136,7 @@ export function createTerminals(options: TerminalsOptions): Terminals {
           .integration()
           ?.start(profile, given)
           .catch(() => null)
+        signal?.throwIfAborted()
         const terminal = new HostTerminal({
           id,
           workspace,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { LatheError } from '../../preload/contract/errors.ts'
 import { Drafts } from './drafts.ts'
 import { saveText } from './saving.ts'
 import { codeOf, makeWorkspace, type TestWorkspace } from './test-workspace.ts'
@@ -12,12 +13,13 @@ beforeEach(async () => void (workspace = await makeWorkspace()))
 afterEach(() => workspace[Symbol.asyncDispose]())
 
 const hash = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
+const never = new AbortController().signal
 const resolve = (path: string) => workspace.paths.resolve(workspace.place, path)
 const bytesOf = (path: string) => readFile(join(workspace.folder, path))
-async function save(path: string, text: string, base: string | null): Promise<string> {
+async function save(path: string, text: string, base: string | null, signal = never): Promise<string> {
   const { gate, workers, place } = workspace
   const recorded = async (ids: readonly string[]) => expect(ids).toHaveLength(1)
-  return saveText({ gate, workers, recorded }, place, await resolve(path), { text, base })
+  return saveText({ gate, workers, recorded }, place, await resolve(path), { text, base }, signal)
 }
 
 test('F-912 F-519 F-520 what the person saves keeps encoding, mark, line ends, the missing last one and the mode', async () => {
@@ -54,6 +56,15 @@ test('F-912 F-602 a file that somebody else changed is not saved over, before an
   expect(await codeOf(save('a', 'mine\n', hash('later\n')))).toBe('file.stale')
   await save('a', 'mine\n', null)
   expect(await workspace.read('a')).toBe('mine\n')
+})
+
+test('S-31 F-601 who loses the right to while a file waits at the gate does not write it', async () => {
+  await workspace.put('a', 'one\n')
+  const acting = new AbortController()
+  workspace.reached = (point) =>
+    void (point === 'matched' && acting.abort(new LatheError('access.denied', 'Only watching.')))
+  expect(await codeOf(save('a', 'mine\n', hash('one\n'), acting.signal))).toBe('access.denied')
+  expect(await workspace.read('a')).toBe('one\n')
 })
 
 test('F-203 F-612 a file that cannot be saved as it is says so when it is opened', async () => {

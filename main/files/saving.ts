@@ -30,13 +30,15 @@ type Saving = {
 
 /**
  * Writes `text` over the version `base` of a file, null where there is none, and answers the new version. Encoding, mark
- * and line ends stay the file's own. Throws `file.stale` where another version is there, and what the gate throws.
+ * and line ends stay the file's own. Throws `file.stale` where another version is there, and what the gate throws, also where
+ * `signal` is aborted before it writes.
  */
 export async function saveText(
   { gate, workers, recorded }: Saving,
   place: Place,
   path: FilePath,
   { text, base }: { text: string; base: string | null },
+  signal: AbortSignal,
 ): Promise<string> {
   if (path.kind !== 'file' && path.kind !== 'missing')
     throw new LatheError('file.not_regular', `${path.shown} is no file.`)
@@ -48,11 +50,9 @@ export async function saveText(
   const version = await hashOf(content)
   if (version === base) return version
   const author = { ...place, turnId: place.sessionId, by: 'person' as const }
-  const changes = await gate
-    .commit(place, [{ path, base, content }], author, new AbortController().signal)
-    .catch((error: unknown) => {
-      throw error instanceof LatheError && error.code === 'file.changed_during_edit' ? changed(path) : error
-    })
+  const changes = await gate.commit(place, [{ path, base, content }], author, signal).catch((error: unknown) => {
+    throw error instanceof LatheError && error.code === 'file.changed_during_edit' ? changed(path) : error
+  })
   await recorded(changes.map(({ id }) => id))
   return version
 }

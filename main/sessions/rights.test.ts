@@ -5,8 +5,8 @@ const scene = testScene()
 
 /** Rights that a person narrows in mid flight. */
 function held() {
-  let full = true
-  return { mayAct: () => full, narrow: () => void (full = false) }
+  const acting = new AbortController()
+  return { mayAct: () => !acting.signal.aborted, narrowed: acting.signal, narrow: () => acting.abort() }
 }
 
 test('S-31 SA-5 rights narrowed while a first message is on its way: it is denied, and there is no session', async () => {
@@ -56,7 +56,7 @@ test('S-31 who may only watch neither stops a turn nor answers a card', async ()
   const window = await bench.follow(actor)
   const turnId = await bench.start(actor, 'go')
   const { approvals } = await window.until((view) => view.approvals.depth === 1)
-  const rights = { mayAct: () => false }
+  const rights = { mayAct: () => false, narrowed: AbortSignal.abort() }
   const card = approvals.head!
   const answer = { approvalId: card.id, argsHash: card.request.argsHash, decision: 'once', scope: 'workspace' } as const
   for (const command of [

@@ -47,13 +47,16 @@ test('S-31 rights are read each time: those handed out before are narrowed, wide
   const browsers = new Browsers()
   const { browser, closed } = open(browsers, 'full')
   const { rights } = browser
-  expect(rights.mayAct()).toBe(true)
+  const first = rights.narrowed
+  expect([rights.mayAct(), first.aborted]).toEqual([true, false])
   browsers.setRights(browser.id, 'watch')
-  expect(rights.mayAct()).toBe(false)
+  expect([rights.mayAct(), first.reason]).toEqual([false, expect.objectContaining({ code: 'access.denied' })])
   browsers.setRights(browser.id, 'full')
-  expect(rights.mayAct()).toBe(true)
+  const second = rights.narrowed
+  expect([rights.mayAct(), second.aborted]).toEqual([true, false])
   browsers.signOut(browser.id)
-  expect(rights.mayAct()).toBe(false)
+  expect([rights.mayAct(), second.aborted]).toEqual([false, true])
+  expect(open(browsers, 'watch').browser.rights.narrowed.aborted).toBe(true)
   expect(closed).toEqual(['signed out'])
   expect(() => browsers.setRights(browser.id, 'full')).toThrow('not signed in')
 })
@@ -137,7 +140,7 @@ test('S-31 SA-5 Z-2 a client that only watches reaches no service by any route t
     let listener: (text: string | null) => void = () => {}
     connections.accept(
       { send: answer, close: () => {}, onMessage: (to) => (listener = to), onClose: () => {} },
-      { kind: 'web', attendance: 'attended', rights: { mayAct: () => false } },
+      { kind: 'web', attendance: 'attended', rights: { mayAct: () => false, narrowed: AbortSignal.abort() } },
     )
     listener(JSON.stringify({ i: '1', p: { u: path, b: {} } }))
     expect([name, JSON.parse(await answered).p.b.json.data.code]).toEqual([

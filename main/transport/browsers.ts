@@ -7,7 +7,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Browser, BrowserRights } from '../../preload/contract/browsers.ts'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
-import type { Rights } from '../turns/requests.ts'
+import { onlyWatches, type Rights } from '../turns/requests.ts'
 import { closeCodes, type Wire } from './connections.ts'
 
 /** Beyond it the one that was away longest is signed out. */
@@ -20,6 +20,8 @@ type SignedIn = {
   digest: Buffer
   /** `none` once it is signed out: what it had on its way is refused. */
   rights: BrowserRights | 'none'
+  /** Aborted once it may only watch; another one where it may act again. */
+  acting: AbortController
   /** The address it came by. */
   link: string
   signedInAt: number
@@ -88,7 +90,11 @@ export class Browsers {
     const one = this.#signedIn(id)
     if (one.rights === rights) return
     one.rights = rights
-    if (rights === 'watch') this.#retire(one.link)
+    if (rights === 'full') one.acting = new AbortController()
+    else {
+      one.acting.abort(onlyWatches())
+      this.#retire(one.link)
+    }
     this.#changed()
   }
 
@@ -113,11 +119,13 @@ export class Browsers {
       name,
       digest: digestOf(token),
       rights,
+      acting: new AbortController(),
       link,
       signedInAt: at,
       seenAt: at,
       wires: new Set(),
     }
+    if (rights === 'watch') one.acting.abort(onlyWatches())
     this.#byId.set(one.id, one)
     if (this.#byId.size > browsersMax) {
       // Who may only watch signs out nobody who may do more, however often they come.
@@ -134,7 +142,12 @@ export class Browsers {
   #admitted(one: SignedIn): Admitted {
     return {
       id: one.id,
-      rights: { mayAct: () => one.rights === 'full' },
+      rights: {
+        mayAct: () => one.rights === 'full',
+        get narrowed() {
+          return one.acting.signal
+        },
+      },
       connected: (wire) => {
         // Signed out between its ticket and its connection.
         if (one.rights === 'none') return wire.close(closeCodes.brokeRules, 'signed out')
@@ -151,6 +164,7 @@ export class Browsers {
 
   #forget(one: SignedIn): void {
     one.rights = 'none'
+    one.acting.abort(onlyWatches())
     this.#byId.delete(one.id)
     for (const wire of one.wires) wire.close(closeCodes.brokeRules, 'signed out')
   }

@@ -16,14 +16,26 @@ export function boundReply(state: SessionState, requestId: string, fingerprint: 
 }
 
 /** What a client may do, read each time it counts: it can change while a request is on its way (S-31). */
-export type Rights = { mayAct(): boolean }
+export type Rights = {
+  mayAct(): boolean
+  /** Aborted with `access.denied` once they are taken: for what waits before it acts. */
+  readonly narrowed: AbortSignal
+}
 
 /** Throws `access.denied`. Absent rights are those of this computer's own windows and command line: everything (Z-1). */
 export function checkRights(rights: Rights | undefined): void {
-  if (rights && !rights.mayAct())
-    throw new LatheError('access.denied', 'This browser may only watch.', {
-      hint: 'Whoever started the host can allow more under Settings, Browsers.',
-    })
+  if (rights && !rights.mayAct()) throw onlyWatches()
+}
+
+/** Ends the work of a client whose rights are taken meanwhile; of one that has all of them, never. */
+export function whileMayAct(rights: Rights | undefined): AbortSignal {
+  return rights?.narrowed ?? new AbortController().signal
+}
+
+export function onlyWatches(): LatheError {
+  return new LatheError('access.denied', 'This browser may only watch.', {
+    hint: 'Whoever started the host can allow more under Settings, Browsers.',
+  })
 }
 
 /** Refusals that depend on the session as it is now, in the order of T-14. A subagent's session is its parent's alone to change. */

@@ -21,7 +21,7 @@ import {
 } from '../../files/undo.ts'
 import { hashOf } from '../../files/version.ts'
 import { changedFile } from '../../sessions/file-records.ts'
-import { checkRights, type Rights } from '../../turns/requests.ts'
+import { checkRights, type Rights, whileMayAct } from '../../turns/requests.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 
@@ -98,7 +98,7 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
     const newest = view.changes.findLast(({ path, undone }) => path === change.path && !undone)
     if (!newest) throw tooFarBack()
     const author = { sessionId, turnId: newest.turnId }
-    const made = [await rejectChange(deps, placeOf(view), change, hunkId, author, never())]
+    const made = [await rejectChange(deps, placeOf(view), change, hunkId, author, whileMayAct(rights))]
     // A file that moved goes back to where it was (F-906).
     const gone = change.before === null ? goneOf(view, change) : undefined
     if (gone) made.push(await rejectChange(deps, placeOf(view), gone, null, author, never()))
@@ -142,7 +142,7 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
         files,
         new Set(asked.force),
         author,
-        never(),
+        whileMayAct(rights),
       )
       const done = new Map(
         [...files.filter(({ state }) => state === 'same'), ...written].map((file) => [file.path, file]),

@@ -15,6 +15,7 @@ import type { SearchProgram } from '../../files/search-program.ts'
 import { listFolder, viewFile } from '../../files/tree.ts'
 import type { FileWorkers } from '../../files/worker-pool.ts'
 import { readDocument } from '../../tools/documents.ts'
+import { whileMayAct } from '../../turns/requests.ts'
 import type { Handlers } from '../handlers.ts'
 
 export type FileServices = {
@@ -118,8 +119,10 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         if (!document) return null
         return { path, text: document.lines.map(({ text }) => text).join('\n'), pages: document.pages ?? null }
       },
-      write: async ({ workspace, path, text, base, author }) => {
-        const version = await saveText(files, placeOf(workspace), await resolve(workspace, path), { text, base })
+      write: async ({ workspace, path, text, base, author }, { rights }) => {
+        const file = await resolve(workspace, path)
+        const signal = whileMayAct(rights)
+        const version = await saveText(files, placeOf(workspace), file, { text, base }, signal)
         await files.drafts.set(workspace, path, null, author)
         return { version }
       },

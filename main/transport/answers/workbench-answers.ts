@@ -6,6 +6,7 @@ import type { ProviderEntry } from '../../../preload/contract/model-routes.ts'
 import { noUpdate } from '../../../preload/contract/update.ts'
 import type { ProviderState } from '../../models/models.ts'
 import type { ProviderPause } from '../../sessions/provider-pauses.ts'
+import { whileMayAct } from '../../turns/requests.ts'
 import type { Handlers } from '../handlers.ts'
 import type { Services } from './services.ts'
 import { Uploads } from './uploads.ts'
@@ -125,7 +126,8 @@ export function workbenchAnswers(
     terminals: {
       list: async () => terminals.list(),
       profiles: ({ workspace }) => terminals.profiles(workspace),
-      open: ({ workspace, cols, rows, profile }) => terminals.open({ workspace, cols, rows, profile }),
+      open: ({ workspace, cols, rows, profile }, { rights }) =>
+        terminals.open({ workspace, cols, rows, profile, signal: whileMayAct(rights) }),
       // An exec session is looked at, and typed into, as a terminal is.
       attach: ({ id, after }, client) => {
         const signal = client.signal ?? never()
