@@ -46,6 +46,31 @@ test('S-7 S-24 T-190 T-192 a damaged event of a running turn is left out, the tu
   expect((await bench.sessions.open(sound)).header.lastOutcome).toBe('completed')
 })
 
+test('T-192 a session that cannot be read at all stops no other from being recovered', async () => {
+  const first = await scene.workbench([hangs('Half'), hangs('Half'), hangs('Half')])
+  const running = [first.create(), first.create(), first.create()]
+  for (const actor of running) {
+    const window = await first.follow(actor)
+    await first.start(actor, 'go on')
+    await window.until((view) => view.items.at(-1)?.kind === 'text')
+  }
+  let unreadable = ''
+  const bench = await scene.restarted(first, [], true, {
+    storage: (real) => ({
+      loadSession: (id) => (id === unreadable ? Promise.reject(new Error('disk error')) : real.loadSession(id)),
+    }),
+  })
+  unreadable = (await bench.storage.unsettledSessions())[0]!
+  await bench.sessions.recoverAll()
+  expect(bench.log).toContainEqual(
+    expect.objectContaining({ level: 'error', fields: expect.objectContaining({ sessionId: unreadable }) }),
+  )
+  expect(await bench.storage.unsettledSessions()).toEqual([unreadable])
+  unreadable = ''
+  await bench.sessions.recoverAll()
+  for (const { id } of running) expect((await bench.sessions.open(id)).header.lastOutcome).toBe('interrupted')
+})
+
 test('S-7 a damaged turn, change, item and header open with what is left; a reader of a damaged event opens again', async () => {
   const { first, sound, settled } = await killed()
   await first.abandon()

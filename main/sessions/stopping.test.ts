@@ -20,7 +20,7 @@ async function stop(bench: TestWorkbench, sessionId: string, turnId: string): Pr
 const lastOf = (view: SessionView) => view.items.at(-1)
 const question: Step = { emit: [{ call: { name: 'ask_person', args: { question: 'Which?' } } }] }
 
-describe('TA-8 a Stop in any state ends the turn once, as stopped by the person', () => {
+describe('TA-8 T-109 a Stop in any state ends the turn once, as stopped by the person', () => {
   const preparing: { hold: PromiseWithResolvers<void> | null } = { hold: null }
   const states: { state: string; script: Step[]; reached: (view: SessionView) => unknown; requests: number }[] = [
     { state: 'T-99 while it is prepared', script: [], reached: () => preparing.hold, requests: 0 },
@@ -89,6 +89,9 @@ describe('TA-8 a Stop in any state ends the turn once, as stopped by the person'
     expect(await stop(bench, actor.id, turnId)).toEqual({ stopped: true, withdrawn: [] })
     const settled = await window.settled(turnId)
     expect(settled).toMatchObject({ outcome: 'stopped', reason: 'person' })
+    // What came is kept as a part of what was to come (T-101).
+    const said = window.items.filter(({ kind }) => kind === 'text' || kind === 'reasoning')
+    expect(said.map(({ status }) => status)).toEqual(said.map(() => 'partial'))
     // What the worker still says after the end changes nothing (T-109).
     preparing.hold?.resolve()
     preparing.hold = null

@@ -17,6 +17,16 @@ test('T-135 T-144 TA-23 one queue in order; an answer runs its own tool only, a 
     scope: 'workspace',
   }
   driver.command(answer)
+  // The decision, with its time and who took it, is stored with the start; the call begins once both are (T-38).
+  expect(driver.item(cards[1]!.id)).toMatchObject({
+    state: 'allowed',
+    decidedBy: 'person',
+    decidedAt: driver.journal.at(-1)!.at,
+    scope: 'once',
+  })
+  expect(driver.effects.filter((effect) => effect.do === 'release')).toEqual([
+    { do: 'release', ticket: 'two', answer: { run: true } },
+  ])
   expect(driver.item('two').state).toBe('running')
   expect(driver.item('one').state).toBe('waiting')
   expect(refusedWith(() => driver.command(answer))).toBe('approval.gone')

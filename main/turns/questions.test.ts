@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defaultSettings } from '../../preload/contract/settings.ts'
 import type { Command } from './inputs.ts'
 import { Driver, refusedWith } from './test-driver.ts'
 
@@ -30,6 +31,25 @@ test('T-148 an answer that does not fit leaves it open, a closed one is gone', (
     answer: { answer: { choices: ['One'] } },
   })
   expect(refusedWith(() => driver.command(answer(['1'])))).toBe('question.gone')
+})
+
+test('T-149 a count that ran out as it began anew closes nothing; the new one does', () => {
+  const driver = new Driver('all', { ...defaultSettings, 'questions.timeoutSeconds': 120 })
+  driver.running()
+  driver.propose('tool', 'x')
+  driver.report({ type: 'asked', ticket: 'q', itemId: 'tool', question })
+  const expiry = () => driver.effects.filter((effect) => effect.do === 'expire')
+  expect(expiry()).toEqual([{ do: 'expire', questionId: 'q', ms: 120_000 }])
+  driver.passes(119_000)
+  driver.command({ type: 'question.touched', questionId: 'q' })
+  expect(expiry()).toEqual([{ do: 'expire', questionId: 'q', ms: 120_000 }])
+  driver.passes(1_000)
+  driver.command({ type: 'question.expired', questionId: 'q' })
+  expect(driver.state.view.questions.depth).toBe(1)
+  driver.passes(119_000)
+  driver.command({ type: 'question.expired', questionId: 'q' })
+  expect(driver.state.view.questions.depth).toBe(0)
+  expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({ answer: { noAnswer: 'expired' } })
 })
 
 test('T-151 TA-26 a secret answer is in no event', () => {

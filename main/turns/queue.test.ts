@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { defaultSettings } from '../../preload/contract/settings.ts'
+import { nextFollowUp } from './queue.ts'
 import { Driver, followUp } from './test-driver.ts'
 
 const queue = (driver: Driver) => driver.state.view.header.queue.followUps
@@ -65,6 +67,76 @@ test('T-46 K-25 what was next when it was looked for, and is no longer, does not
   })
   // A person says which.
   expect(start(one!.id, true)).toMatchObject({ accepted: 'started' })
+})
+
+describe('T-130 what pauses the queue, and what ends the pause', () => {
+  const pauses: Record<'stop' | 'failure' | 'recovery' | 'refused' | 'person', (driver: Driver) => void> = {
+    stop: (driver) => {
+      driver.command({ type: 'stop', turnId: driver.state.turn!.id, reason: 'person' })
+      driver.report({ type: 'unwound' })
+    },
+    failure: (driver) => driver.report({ type: 'failed', error: { code: 'provider.unavailable', message: 'down' } }),
+    recovery: (driver) => {
+      driver.command({ type: 'stop', turnId: driver.state.turn!.id, reason: 'shutdown' })
+      driver.report({ type: 'unwound' })
+    },
+    refused: (driver) => {
+      driver.report({ type: 'mayEnd', ending: 'answer' })
+      const error = { code: 'workspace.missing' as const, message: 'gone' }
+      driver.command({ type: 'queue.refused', id: queue(driver)[0]!.id, error })
+    },
+    person: (driver) => {
+      driver.command({ type: 'queue.pause' })
+      driver.report({ type: 'mayEnd', ending: 'answer' })
+    },
+  }
+  const paused = (driver: Driver) => driver.state.view.header.queue.paused
+  const all = Object.keys(pauses) as (keyof typeof pauses)[]
+
+  const acts: Record<string, (driver: Driver) => unknown> = {
+    'a message': (driver) => driver.submit('new'),
+    retry: (driver) => driver.submit('do it', { retryOf: driver.state.view.header.lastTurnId! }),
+    continue: (driver) => driver.submit('Continue', { continues: driver.state.view.header.lastTurnId! }),
+    'start now': (driver) => {
+      const { id } = queue(driver)[1]!
+      driver.command({ type: 'followUp.start', id, byPerson: true, message: followUp(id) })
+    },
+  }
+
+  test.each(all)('%s pauses it, and nothing starts by itself', (why) => {
+    const driver = queued('one', 'two')
+    pauses[why](driver)
+    expect(paused(driver)).toBe(why)
+    expect(nextFollowUp(driver)).toBeNull()
+    driver.command({ type: 'queue.resume' })
+    expect(paused(driver)).toBeNull()
+    expect(nextFollowUp(driver)).toMatchObject({ text: 'one' })
+  })
+
+  test.each(Object.keys(acts))('%s ends every pause but the person’s own', (act) => {
+    for (const why of all) {
+      const driver = queued('one', 'two')
+      pauses[why](driver)
+      acts[act]!(driver)
+      expect(driver.state.turn).not.toBeNull()
+      expect(paused(driver)).toBe(why === 'person' ? 'person' : null)
+    }
+  })
+
+  test('no other reason takes the place of the person’s, and a failure pauses only where it is set to', () => {
+    const driver = queued('one')
+    driver.command({ type: 'queue.pause' })
+    driver.command({ type: 'stop', turnId: driver.state.turn!.id, reason: 'person' })
+    driver.report({ type: 'unwound' })
+    expect(paused(driver)).toBe('person')
+
+    const going = new Driver('ask', { ...defaultSettings, 'queue.pauseOnFailure': false })
+    going.running()
+    going.submit('unread', { whenBusy: 'steer' })
+    pauses.failure(going)
+    expect(paused(going)).toBeNull()
+    expect(nextFollowUp(going)).toMatchObject({ text: 'unread' })
+  })
 })
 
 test('TA-22 T-128 edited with an old revision: the value as it is now; started or removed already: gone', () => {

@@ -35,14 +35,11 @@ test('T-184 T-192 a turn without an open tool is interrupted and waits for the p
   expect(driver.effects.some((effect) => effect.do === 'start')).toBe(false)
 })
 
-test('T-185 only the settle was lost: completed', () => {
-  const driver = new Driver()
-  driver.running()
-  driver.report({ type: 'stream', channel: 'text', add: 'all' })
+function endStep(driver: Driver, finish: 'stop' | 'tools' | 'length'): void {
   driver.report({
     type: 'stepEnded',
     stepId: 's',
-    finish: 'stop',
+    finish,
     usage: null,
     turn: noUsage,
     context: { used: null, window: null, compactAt: null, estimated: false, model: null },
@@ -50,8 +47,82 @@ test('T-185 only the settle was lost: completed', () => {
     streamedMs: 0,
     servedBy: null,
   })
+}
+
+test('T-185 only the settle was lost: completed', () => {
+  const driver = new Driver()
+  driver.running()
+  driver.report({ type: 'stream', channel: 'text', add: 'all' })
+  endStep(driver, 'stop')
   crashed(driver)
   expect(driver.state.view.header).toMatchObject({ lastOutcome: 'completed', recovery: null })
+  expect(driver.state.view.items.at(-1)).toMatchObject({ kind: 'text', text: 'all', final: true })
+})
+
+test.each<[string, (driver: Driver) => void]>([
+  [
+    'something said to the agent was not read',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'text', add: 'all' })
+      driver.submit('and also', { whenBusy: 'steer' })
+      endStep(driver, 'stop')
+    },
+  ],
+  [
+    'what was said to it was read and not answered',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'text', add: 'all' })
+      driver.submit('and also', { whenBusy: 'steer' })
+      endStep(driver, 'stop')
+      driver.report({ type: 'mayEnd', ending: 'answer' })
+    },
+  ],
+  [
+    'it ended with a call',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'text', add: 'first' })
+      driver.propose('tool', 'npm test')
+      endStep(driver, 'tools')
+    },
+  ],
+  [
+    'it only thought',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'reasoning', add: 'hm' })
+      endStep(driver, 'stop')
+    },
+  ],
+  [
+    'its text was blank',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'text', add: ' \n' })
+      endStep(driver, 'stop')
+    },
+  ],
+  [
+    'its text was cut',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'text', add: 'half' })
+      endStep(driver, 'length')
+    },
+  ],
+  [
+    'another step had begun',
+    (driver) => {
+      driver.report({ type: 'stream', channel: 'text', add: 'all' })
+      endStep(driver, 'stop')
+      driver.report({ type: 'stepStarted', stepId: 't', step: 2, model: 'lab/scripted' })
+    },
+  ],
+])('T-184 T-185 it was not at its end: %s', (_, happened) => {
+  const driver = new Driver()
+  driver.running()
+  happened(driver)
+  crashed(driver)
+  expect(driver.state.view.header).toMatchObject({
+    lastOutcome: 'interrupted',
+    recovery: { reason: 'confirm', canContinue: true },
+  })
 })
 
 test('T-186 a tool that had started is unknown, and the card names it', () => {

@@ -98,8 +98,8 @@ export function sendSteerNow(
     steers.map((one) => (one.id === id ? { ...one, state: 'sending' as const, actions: [] } : one)),
     { steerId: id, kind: 'sending' },
   )
-  if (!turn.requestRunning || turn.running.length > 0 || turn.approvals.size > 0 || turn.questions.size > 0)
-    return { sent: 'next_step' }
+  // Calls are proposed once the request that asked for them is over: with a tool or a decision pending none runs.
+  if (!turn.requestRunning) return { sent: 'next_step' }
   decision.effect({ do: 'abortRequest', turnId: turn.id })
   return { sent: 'delivered' }
 }

@@ -51,6 +51,11 @@ export class Driver {
     return { now: ++this.clock, newId: () => `id-${++this.count}`, settings: this.settings, rules: [] }
   }
 
+  /** The clock is moved on. */
+  passes(ms: number): void {
+    this.clock += ms
+  }
+
   input(input: Input): Reply {
     const { decision, reply } = decide(this.state, input, this.environment)
     this.take(decision)
