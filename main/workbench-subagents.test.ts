@@ -61,6 +61,24 @@ test('X-426 XA-39 what a subagent leaves running is the session’s, named in it
   expect(terminated!.state).toBe('ok')
 }, 60_000)
 
+test('C-96 S-123 with more places subagents that wait begin at once', async () => {
+  const { sessions, handlers } = whole.bench
+  const most = (count: number) =>
+    handlers.settings.set({ requestId: newId(), settings: { 'subagents.max': count } }, who)
+  await most(1)
+  const id = await started('all', await whole.workspace())
+  const labels = ['one', 'two', 'three']
+  const asked = labels.map((label) => call('subagent', { label, task: `task of ${label}` }))
+  const hanging = labels.map((label) => of(label, { emit: [{ text: 'Hm' }, { hang: true }] }))
+  const turnId = await whole.begin(id, {}, ofParent({ emit: asked }), ...hanging)
+  const phases = async () => cards(await sessions.open(id)).map(({ phase }) => phase)
+  await expect.poll(phases).toEqual(['model', 'queued', 'queued'])
+  await most(4)
+  await expect.poll(phases).toEqual(['model', 'model', 'model'])
+  await sessions.command(id, { type: 'stop', turnId, reason: 'person' })
+  await whole.settled(id, turnId)
+}, 60_000)
+
 test('CA-38 C-102 X-425 with Stop a subagent’s process goes on in the session, and its open approval is withdrawn', async () => {
   const { sessions, storage } = whole.bench
   const workspace = await whole.workspace()

@@ -14,7 +14,6 @@ import { findShell } from './exec/shell.ts'
 import { createShellIntegration } from './exec/shell-integration.ts'
 import { createTerminals } from './exec/terminals.ts'
 import { keyVariables, readProvidersConfig, writtenKeys } from './models/config.ts'
-import type { TurnEnd } from './files/workspace-changes.ts'
 import { createModels } from './models/models.ts'
 import { Broadcast } from './platform/broadcast.ts'
 import { openConfig } from './platform/config.ts'
@@ -25,7 +24,6 @@ import { networkSettings } from './platform/network-settings.ts'
 import { programFolder } from './platform/program-folder.ts'
 import { watchDisk } from './platform/disk-watch.ts'
 import { settleAfterCrash } from './sessions/after-crash.ts'
-import { changedFile } from './sessions/file-records.ts'
 import { Compactions } from './sessions/compactions.ts'
 import { DataFolder } from './sessions/data-folder.ts'
 import { DefaultModel } from './sessions/default-model.ts'
@@ -99,7 +97,10 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     openConfig(join(home, 'config.json')),
   ])
   const secrets = createSecrets({ home, keychain: options.keychain, changed: () => redactions.refresh() })
-  const settings = new SettingsStore(storage)
+  const settings = new SettingsStore(storage, () => {
+    slots.fill()
+    sessions.limitsChanged()
+  })
   const events = new Broadcast<WorkbenchEvent>(subjectOf, inPlaceOf)
   const rules = new RulesStore(storage, (changed) => events.send({ type: 'rules.changed', rules: changed }))
   await Promise.all([settings.load(), rules.load()])
@@ -173,9 +174,6 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     extraFolders: async (id) => (await sessions.actor(id)).peek().view.header.extraFolders,
   })
   const { paths, watched, recent, images } = files
-  const recordLate = (sessionId: string, turnId: string, { changes, notice }: TurnEnd) =>
-    sessions.late.record(sessionId, { turnId, notice, changes: changes.map((change) => changedFile(change, turnId)) })
-
   const spoolFolder = join(home, 'tmp', 'exec')
   const ledger = new StoredLedger(storage, ({ owner, preview }, pids) => {
     log.warn('Processes could not be ended', { owner, preview, pids })
@@ -200,7 +198,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     blobs: storage.blobs,
     changes: {
       watched,
-      late: ({ sessionId, turnId }, changes) => void recordLate(sessionId, turnId, { changes, notice: null }),
+      late: ({ sessionId, turnId }, changes) => void sessions.late.record(sessionId, { turnId, changes, notice: null }),
     },
     ownsOutput: (sessionId, hash) => holdsBody(storage, sessionId, hash),
     inContext: async (sessionId, callId) =>
@@ -285,8 +283,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
       })
     },
     afterSettle: (actor, turnId) => {
-      const found = actor.using(async () => recordLate(actor.id, turnId, await watched.turnEnded(turnId)))
-      void sessions.late.wait(found)
+      const ended = async () => sessions.late.record(actor.id, { turnId, ...(await watched.turnEnded(turnId)) })
+      void sessions.late.wait(actor.using(ended))
       if (actor.published.header.parent) return
       if (lasting) compactions.afterSettle(actor)
       if (!lasting || !settings.get()['titles.auto']) return

@@ -164,6 +164,28 @@ test('T-21 A-94 beyond the number allowed the others wait unadmitted, first due 
   expect(view.turns[1]).toMatchObject({ source: 'process', outcome: 'completed' })
 })
 
+test('A-94 where more may run, what waits begins at once', async () => {
+  const bench = await scene.workbench()
+  bench.settings['automations.maxConcurrent'] = 1
+  const one = await spoken(bench)
+  const two = await spoken(bench)
+  scene.server.enqueue(calls('first'))
+  const { turnId } = (await bench.sessions.turns.submitAutomatic(one.actor.id, nightly('night'))) as { turnId: string }
+  const first = await bench.tools.running('first')
+  movableTime()
+  await processEnds(bench, two.actor)
+  await vi.advanceTimersByTimeAsync(wakeGatherMs)
+  expect(two.actor.peek().view.turns).toHaveLength(1)
+  scene.server.enqueue(says('Second is done.'))
+  bench.settings['automations.maxConcurrent'] = 2
+  bench.sessions.limitsChanged()
+  await two.window.until(({ turns }) => turns[1]?.outcome)
+  expect(one.actor.peek().turn?.id).toBe(turnId)
+  scene.server.enqueue(says('First is done.'))
+  first.finish()
+  await one.window.settled(turnId)
+})
+
 test('T-165 a background turn has its own limit of steps', async () => {
   const bench = await scene.workbench()
   const { actor, window } = await spoken(bench)

@@ -1,11 +1,11 @@
 /** Where the files room keeps what must outlive the host: open intents of the commit gate, and what sessions have read. */
+import { LatheError } from '../../preload/contract/errors.ts'
 import type { ChangedFile } from '../../preload/contract/session.ts'
 import type { FileChange } from '../files/change.ts'
 import type { SettledIntent } from '../files/gate.ts'
 import type { Intent, IntentRecords } from '../files/intents.ts'
 import type { FileState, FileStateStore } from '../files/read-state.ts'
 import type { Storage } from '../storage/storage.ts'
-import { isGone } from './late-changes.ts'
 import type { Command } from '../turns/inputs.ts'
 
 type Values = Pick<Storage, 'value' | 'setValue'>
@@ -87,6 +87,11 @@ export async function recordFound(
       else log('warn', 'Changes found after a crash could not be recorded yet', { error: String(error) })
     })
   }
+}
+
+/** The session was removed for good, so there is nowhere to record anything. */
+export function isGone(error: unknown): boolean {
+  return error instanceof LatheError && (error.code === 'session.not_found' || error.code === 'session.deleted')
 }
 
 function asCommand({ author, changes, unclear }: SettledIntent): Command {

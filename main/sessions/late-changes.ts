@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { settleRetryMs } from '../../preload/contract/limits.ts'
-import type { ChangedFile } from '../../preload/contract/session.ts'
+import type { TurnEnd } from '../files/workspace-changes.ts'
+import { changedFile, isGone } from './file-records.ts'
 import type { Command } from '../turns/inputs.ts'
 
 export type LateChangesPorts = {
@@ -22,9 +23,11 @@ export class LateChanges {
    * Records changes of the session's turn, and what is to be told of them. While they cannot be saved the session says so
    * and tries again until they are (T-41); where it cannot even be read, that is tried a few times. Never rejects.
    */
-  record(sessionId: string, about: { turnId: string; changes: ChangedFile[]; notice: string | null }): Promise<void> {
-    if (about.changes.length === 0 && about.notice === null) return Promise.resolve()
-    return this.wait(this.#record(sessionId, { type: 'changes.late', ...about }))
+  record(sessionId: string, found: { turnId: string } & TurnEnd): Promise<void> {
+    const { turnId, notice } = found
+    if (found.changes.length === 0 && notice === null) return Promise.resolve()
+    const changes = found.changes.map((change) => changedFile(change, turnId))
+    return this.wait(this.#record(sessionId, { type: 'changes.late', turnId, changes, notice }))
   }
 
   /** What is still to be found counts as under way too. */
@@ -61,9 +64,4 @@ export class LateChanges {
       }
     }
   }
-}
-
-/** The session was removed for good, so there is nowhere to record anything. */
-export function isGone(error: unknown): boolean {
-  return error instanceof LatheError && (error.code === 'session.not_found' || error.code === 'session.deleted')
 }

@@ -252,6 +252,12 @@ export class Sessions {
     return [...this.actors.values()].filter((actor) => actor.peek().turn !== null)
   }
 
+  /** More may run than before: what waited for a place begins (C-96, A-94). */
+  limitsChanged(): void {
+    this.subagents.placesFree()
+    this.automatic.freed()
+  }
+
   /** A provider may be used again by what starts by itself: what waited for that begins. */
   pauseEnded(): void {
     this.automatic.resumed()

@@ -16,7 +16,7 @@ function slowValues() {
 
 test('S-123 two changes in one instant both stand, in memory and on disk', async () => {
   const storage = slowValues()
-  const store = new SettingsStore(storage)
+  const store = new SettingsStore(storage, () => {})
   await Promise.all([store.set({ effort: 'high' }), store.set({ 'app.zoom': 120 })])
   await Promise.all([store.setPreferences({ one: 1 }), store.setPreferences({ two: 2 })])
   expect(store.get()).toMatchObject({ effort: 'high', 'app.zoom': 120 })
@@ -27,7 +27,7 @@ test('S-123 two changes in one instant both stand, in memory and on disk', async
 test('S-7 S-33 S-123 a change that does not fit is refused and changes nothing; a stored one takes its default', async () => {
   const storage = slowValues()
   storage.values.set('settings', { 'app.zoom': 9_000, effort: 'low' })
-  const store = new SettingsStore(storage)
+  const store = new SettingsStore(storage, () => {})
   await store.load()
   expect(store.get()).toMatchObject({ 'app.zoom': 100, effort: 'low' })
   await expect(store.set({ 'app.zoom': 1 })).rejects.toMatchObject({ code: 'request.invalid' })

@@ -9,11 +9,14 @@ export class SettingsStore {
   private current: Settings = defaultSettings
   private view: Record<string, unknown> = {}
   private readonly storage: Pick<Storage, 'value' | 'setValue'>
+  private readonly changed: () => void
   /** Changes one after another, each on what the one before it stored. */
   private last: Promise<unknown> = Promise.resolve()
 
-  constructor(storage: Pick<Storage, 'value' | 'setValue'>) {
+  /** `changed` is called once other settings count. */
+  constructor(storage: Pick<Storage, 'value' | 'setValue'>, changed: () => void) {
     this.storage = storage
+    this.changed = changed
   }
 
   /** A stored value that no longer fits takes its default; the rest stands. */
@@ -50,6 +53,7 @@ export class SettingsStore {
       }
       await this.storage.setValue('settings', parsed.data)
       this.current = parsed.data
+      this.changed()
       return this.current
     })
   }

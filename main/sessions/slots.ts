@@ -34,9 +34,18 @@ export class Slots {
     return () => {
       if (released) return
       released = true
+      this.running--
+      this.fill()
+    }
+  }
+
+  /** Gives away what is free: after an end, or where more may run than before. */
+  fill(): void {
+    while (!this.full) {
       const next = this.waiting.shift()
-      if (next) next.go()
-      else this.running--
+      if (!next) return
+      this.running++
+      next.go()
     }
   }
 }
