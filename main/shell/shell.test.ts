@@ -328,6 +328,7 @@ test('S-119 one notification for a session and kind within 5 s, none for what is
     title: 'A\uFFFDb',
     body: 'Needs your approval',
   })
+  expect(notificationText({ title: 'T', kind: 'failed' }).body).toBe('Failed')
 })
 
 test('Z-160 text fields have their menu, links can be copied, and only the person’s machine spells', () => {

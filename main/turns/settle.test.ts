@@ -303,3 +303,15 @@ test('T-61 the status is told only when it differs, before what caused it, and a
     'turn.settled',
   ])
 })
+
+test.each([
+  ['completed', 'settled'],
+  ['failed', 'failed'],
+  ['interrupted', 'interrupted'],
+  ['stopped', undefined],
+] as const)('S-119 a turn that %s calls the person with %s', (outcome, kind) => {
+  const driver = midTurn()
+  ends[outcome](driver)
+  const calls = driver.effects.filter((effect) => effect.do === 'notify')
+  expect(calls).toEqual(kind === undefined ? [] : [{ do: 'notify', kind }])
+})

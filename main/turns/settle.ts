@@ -44,7 +44,7 @@ export function settle(decision: Decision, end: End): void {
   decision.effect({ do: 'settled', turnId })
   decision.effect({ do: 'entry' })
   if (end.outcome !== 'stopped' && end.ending !== 'quiet')
-    decision.effect({ do: 'notify', kind: end.outcome === 'interrupted' ? 'interrupted' : 'settled' })
+    decision.effect({ do: 'notify', kind: end.outcome === 'completed' ? 'settled' : end.outcome })
   decision.effect({ do: 'next' })
 }
 

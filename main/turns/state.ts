@@ -167,7 +167,7 @@ export type Effect =
   /** The summary that is being written is wanted no more. */
   | { do: 'abortCompaction'; jobId: string }
   | { do: 'rules' }
-  | { do: 'notify'; kind: 'settled' | 'approval' | 'question' | 'interrupted'; itemId?: string }
+  | { do: 'notify'; kind: 'settled' | 'failed' | 'approval' | 'question' | 'interrupted'; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }
 
 /** The session's mode, or what the agent of its turn narrows it to. */

@@ -266,7 +266,7 @@ export const WorkbenchEvent = z.discriminatedUnion('type', [
     type: z.literal('notification.put'),
     key: z.string(),
     sessionId: Id,
-    kind: z.enum(['settled', 'approval', 'question', 'interrupted']),
+    kind: z.enum(['settled', 'failed', 'approval', 'question', 'interrupted']),
     title: z.string(),
     itemId: Id.optional(),
   }),

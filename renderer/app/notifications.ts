@@ -8,6 +8,7 @@ type Put = Extract<WorkbenchEvent, { type: 'notification.put' }>
 
 const words: Record<Put['kind'], string> = {
   settled: 'Finished',
+  failed: 'Failed',
   approval: 'Needs your approval',
   question: 'Has a question',
   interrupted: 'Was interrupted',
