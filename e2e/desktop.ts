@@ -1,5 +1,5 @@
 /** The desktop application of a lab, on the stand-in: the same built bundles, natively quiet. */
-import { expect, test as base } from '@playwright/test'
+import { expect, test as base, type Page } from '@playwright/test'
 import { DesktopApp } from './electron-stand-in/driver.ts'
 import type { MenuEntry } from './electron-stand-in/state.ts'
 import { Lab, type LabOptions } from './lab.ts'
@@ -44,6 +44,25 @@ export class Desktop {
     await this.app[Symbol.asyncDispose]()
     await this.lab[Symbol.asyncDispose]()
   }
+}
+
+/** Asks the workbench through a port of the page's own, as the page does, and answers what it said. */
+export function ask(page: Page, route: string, json: object): Promise<string> {
+  return page.evaluate(
+    async ([path, input]) => {
+      const port = await new Promise<MessagePort>((resolve) => {
+        addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
+        self.lathe.connect()
+      })
+      const answer = new Promise<string>((resolve) =>
+        port.addEventListener('message', ({ data }) => resolve(String(data)), { once: true }),
+      )
+      port.start()
+      port.postMessage(JSON.stringify({ i: '1', p: { u: path, b: { json: input } } }))
+      return answer
+    },
+    [route, json] as const,
+  )
 }
 
 /** Labels of menu items, those within others too. */

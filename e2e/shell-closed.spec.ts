@@ -1,7 +1,7 @@
 /** What the shell refuses, each as a hostile page or frame would try it (security.md 11). */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from './desktop.ts'
+import { ask, expect, test } from './desktop.ts'
 
 test('Z-150 Z-155 the page has one frozen object, and nothing of Node or of the preload script’s world', async ({
   open,
@@ -92,6 +92,9 @@ test('Z-153 navigation, new windows and strangers’ downloads are refused; the 
   )
   expect({ saved, windows: windows.map(({ url }) => url) }).toEqual({ saved: [], windows: [before] })
   expect(refused.filter((one) => one.startsWith('navigate'))).toHaveLength(2)
+  const { id } = windows[0]!
+  expect(await app.act('window.attachWebview', id)).toBe(true)
+  expect(await app.act('window.redirect', { id, url: 'https://example.com/' })).toBe(true)
   await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible()
 })
 
@@ -176,14 +179,7 @@ for (const { keychain, file, shows } of [
   }) => {
     const desktop = await open({ env: { STAND_IN_KEYCHAIN: keychain } })
     const { page } = await desktop.window()
-    await page.evaluate(async () => {
-      const port = await new Promise<MessagePort>((resolve) => {
-        addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
-        self.lathe.connect()
-      })
-      const json = { requestId: 'r1', provider: 'lab', key: 'sk-secret-value' }
-      port.postMessage(JSON.stringify({ i: '1', p: { u: '/models/setKey', b: { json } } }))
-    })
+    await ask(page, '/models/setKey', { requestId: 'r1', provider: 'lab', key: 'sk-secret-value' })
     const path = join(desktop.lab.home, file)
     await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toContain('provider.lab')
     expect((await readFile(path, 'utf8')).includes('sk-secret-value')).toBe(shows)

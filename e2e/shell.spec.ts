@@ -2,7 +2,8 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
-import { expect, labels, test } from './desktop.ts'
+import { DesktopApp } from './electron-stand-in/driver.ts'
+import { ask, expect, labels, test } from './desktop.ts'
 import { faults, mending, task } from './mending.ts'
 
 test('SA-1 a task is typed, approved, and done on disk, in a folder opened with Lathe', async ({ open }) => {
@@ -113,6 +114,20 @@ test('S-177 the menu bar runs the page’s own commands', async ({ open }) => {
   await expect(window.page.getByRole('dialog')).toContainText('Show all commands')
 })
 
+test('S-176 menus, dialogs and title bars are drawn in the theme that was chosen', async ({ open }) => {
+  const desktop = await open()
+  const { page } = await desktop.window()
+  for (const [theme, drawn] of [
+    ['dark', 'dark'],
+    ['light', 'light'],
+    ['contrast', 'dark'],
+    ['system', 'system'],
+  ]) {
+    await ask(page, '/settings/set', { requestId: `r-${theme}`, settings: { 'app.theme': theme } })
+    await desktop.app.until(`drawn ${theme}`, (state) => state.theme === drawn)
+  }
+})
+
 test('S-119 a notification calls to a session in the background; a click shows it and approves nothing', async ({
   open,
 }) => {
@@ -134,6 +149,7 @@ test('S-119 a notification calls to a session in the background; a click shows i
   expect(JSON.stringify(notifications)).not.toContain('notes.md')
   expect(badge).toBe(1)
   await app.act('window.close', (await app.state()).windows[0]!.id)
+  await app.until('no window', (state) => state.windows.length === 0)
   await app.act('notification.click', notifications[0]!.id)
   const { windows } = await app.until('a window', (state) => state.windows.some(({ url }) => url.includes('#session=')))
   const shown = await desktop.window(windows[0]!.id)
@@ -155,6 +171,8 @@ test('S-143 S-144 quitting asks where a turn runs; kept running it stays in the 
   await window.send('Answer at length')
   await expect(window.entry('Answer')).toContainText('Half an answer')
   await app.until('running', ({ tray }) => labels(tray!.menu).includes('Running'))
+  // What was said once for the last window does not undo what is said now.
+  await ask(window.page, '/settings/set', { requestId: 'r1', settings: { 'app.lastWindow': 'quit' } })
 
   await app.act('menu.choose', ['File', 'quit'])
   const asked = await app.until('asked', ({ dialogs }) => dialogs.length === 1)
@@ -179,8 +197,12 @@ test('S-143 S-144 quitting asks where a turn runs; kept running it stays in the 
   expect(await stat(join(lab.home, 'host.json')).catch(() => null)).toBeNull()
 })
 
-test('S-142 when the machine goes down nobody is asked and the turn is settled', async ({ open }) => {
-  const desktop = await open({ script: [{ emit: [{ text: 'Half an answer' }, { hang: true }] }] })
+test('S-142 when the machine goes down or the session ends nobody is asked and the turn is settled', async ({
+  open,
+}) => {
+  const desktop = await open({
+    script: [{ repeat: 'always', emit: [{ text: 'Half an answer' }, { hang: true }] }],
+  })
   const { app } = desktop
   const window = await desktop.begun()
   await window.send('Answer at length')
@@ -192,6 +214,13 @@ test('S-142 when the machine goes down nobody is asked and the turn is settled',
   const again = await desktop.window()
   await expect(again.entry('Answer')).toContainText('Half an answer')
   await expect(again.button('Stop')).toBeHidden()
+
+  await again.send('Answer again')
+  await expect(again.button('Stop')).toBeVisible()
+  await desktop.app.until('running', ({ tray }) => labels(tray!.menu).includes('Running'))
+  desktop.app.process.kill('SIGTERM')
+  expect(await desktop.app.ended).toBe(0)
+  expect(await stat(join(desktop.lab.home, 'host.json')).catch(() => null)).toBeNull()
 })
 
 test('Z-157 a crashed page comes back with its session while the turn goes on; three crashes get a plain page', async ({
@@ -238,10 +267,33 @@ test('S-116 a file dragged in is attached; a dragged folder is opened by its rea
   expect(await window.page.evaluate(() => self.lathe.pathForFile(new File(['x'], 'numbers.csv')))).toBeNull()
 })
 
-test('Z-158 the command line enters by an argument to the application', async ({ open }) => {
-  const desktop = await open()
+test('Z-158 the command line enters by an argument to the application, and Ctrl+C stops its turn', async ({ open }) => {
+  const desktop = await open({ script: [{ emit: [{ text: 'Half an answer' }, { hang: true }] }] })
   await desktop.begun()
   const version = await desktop.startAgain('--command-line', '--version')
   expect(await version.ended).toBe(0)
   expect(version.output.trim()).toBe(packageJson.version)
+  const run = await desktop.startAgain('--command-line', 'run', '--json', 'Answer at length')
+  await expect.poll(() => run.output, { timeout: 40_000 }).toContain('Half an answer')
+  run.process.kill('SIGINT')
+  expect(await run.ended).toBe(130)
+})
+
+test('Z-158 S-122 installed, it opens no port to debuggers, has no developer tools and is given links', async ({
+  open,
+}) => {
+  const desktop = await open({ env: { STAND_IN_PACKAGED: '1' } })
+  await desktop.begun()
+  expect(await desktop.app.state()).toMatchObject({
+    switchesRemoved: ['remote-debugging-port', 'remote-debugging-pipe'],
+    protocolClients: ['lathe'],
+    windows: [{ devTools: false }],
+  })
+  await desktop.app.act('app.quit')
+  expect(await desktop.app.ended).toBe(0)
+  // From source links are left to what is installed.
+  const env = { ...desktop.lab.env, STAND_IN_PACKAGED: undefined }
+  desktop.app = await DesktopApp.start({ env, cwd: desktop.lab.workspace, args: ['--dev'] })
+  await desktop.window()
+  expect(await desktop.app.state()).toMatchObject({ protocolClients: [], windows: [{ devTools: true }] })
 })

@@ -1,8 +1,10 @@
 /** What the packaged application is made of, checked without packaging it (that needs Electron's binary). */
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { glob, readdir, readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { applicationId, icons } from '../main/shell/identity.ts'
+import packageJson from '../package.json' with { type: 'json' }
 import { external } from '../vite.main.config.ts'
 import { isForeign } from './package-check.ts'
 import { packagerArguments } from './packager-arguments.ts'
@@ -12,9 +14,10 @@ const require = createRequire(import.meta.url)
 const fromBuilder = createRequire(require.resolve('electron-builder/package.json'))
 
 type Configuration = {
+  appId: string
   files: string[]
   electronFuses: Record<string, boolean>
-  linux: { icon: string }
+  linux: { icon: string; syncDesktopName: boolean }
   mac: { icon: string; hardenedRuntime: boolean; entitlements: string }
   win: { icon: string; verifyUpdateCodeSignature: boolean }
 }
@@ -56,6 +59,24 @@ test('what the build leaves outside is what the package brings along', async () 
   const packages = new Set(external.filter((name) => name !== 'electron').map((name) => name.split('/')[0]))
   const kept = /!\(([^)]+)\)/.exec(files.find((pattern) => pattern.startsWith('!node_modules/!(')) ?? '')?.[1]
   expect(new Set(kept?.split('|'))).toEqual(packages)
+})
+
+test('the pictures the shell shows of itself come along, each in every size a screen may ask for', async () => {
+  const { files } = await configuration()
+  const packed = new Set<string>()
+  for (const pattern of files.filter((one) => one.startsWith('assets/icons/')))
+    for await (const path of glob(pattern, { cwd: root })) packed.add(path)
+  const shown = (['linux', 'darwin', 'win32'] as const).flatMap((platform) => Object.values(icons(platform)))
+  for (const path of shown) if (path !== null) expect(packed).toContain(path)
+  expect(packed).toContain('assets/icons/trayTemplate@2x.png')
+})
+
+test('windows, links and notifications find the installed application by one name', async () => {
+  const { appId, linux } = await configuration()
+  expect(appId).toBe(applicationId)
+  // Electron names its windows after the one, the packager the menu entry after both.
+  expect(packageJson.desktopName).toBe(`${applicationId}.desktop`)
+  expect(linux.syncDesktopName).toBe(true)
 })
 
 test('what has no place in the archive is told from what has', () => {

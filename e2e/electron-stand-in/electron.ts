@@ -21,7 +21,7 @@ import { dirname, join, resolve } from 'node:path'
 import { Chromium } from './chromium.ts'
 import { roles } from './native.ts'
 import { handleScheme, loopbackOrigin, fromLoopback, openSchemes, registerSchemes } from './schemes.ts'
-import { listenForTheTest, offer, state } from './state.ts'
+import { becomeReady, listenForTheTest, offer, onlyBeforeReady, state, tooEarly } from './state.ts'
 import { Preventable, strict } from './strict.ts'
 import {
   BrowserWindow as BrowserWindowClass,
@@ -36,6 +36,7 @@ export {
   dialog,
   Menu,
   nativeImage,
+  nativeTheme,
   Notification,
   powerMonitor,
   powerSaveBlocker,
@@ -49,6 +50,12 @@ export const BrowserWindow = BrowserWindowClass
 
 /** `out/main/main.js` lies two folders below the application. */
 const appPath = resolve(dirname(process.argv[1]!), '..', '..')
+/** As an installed application: the program has no argument that names one, and a folder of resources. */
+const isPackaged = process.env['STAND_IN_PACKAGED'] === '1'
+if (isPackaged) {
+  process.argv.splice(1, 1)
+  Object.defineProperty(process, 'resourcesPath', { value: dirname(appPath) })
+}
 let chromium: Chromium | null = null
 let userData = ''
 let quitting = false
@@ -56,10 +63,12 @@ let quitting = false
 const ready = Promise.withResolvers<void>()
 
 class App extends EventEmitter {
-  readonly isPackaged = false
+  readonly isPackaged = isPackaged
   /** As elsewhere than on macOS. */
   readonly dock = undefined
-  readonly commandLine = strict('app.commandLine', { removeSwitch: () => {} })
+  readonly commandLine = strict('app.commandLine', {
+    removeSwitch: (name: string) => void state.switchesRemoved.push(name),
+  })
 
   whenReady(): Promise<void> {
     return ready.promise
@@ -82,6 +91,7 @@ class App extends EventEmitter {
     userData = path
   }
   enableSandbox(): void {
+    onlyBeforeReady('app.enableSandbox')
     state.sandboxed = true
   }
   setAsDefaultProtocolClient(scheme: string): boolean {
@@ -127,6 +137,7 @@ class App extends EventEmitter {
     if (event.defaultPrevented) return
     quitting = true
     closeWindows()
+    this.emit('will-quit', new Preventable())
     this.exit(0)
   }
 
@@ -149,7 +160,9 @@ function isAlive(pid: number): boolean {
 }
 
 function hearSecondStarts(): void {
-  const take = (): void => {
+  const take = async (): Promise<void> => {
+    // Told of once it is ready only.
+    await ready.promise
     for (const name of readdirSync(userData)) {
       if (!/^second-\d+\.json$/.test(name)) continue
       const { argv, from, data } = JSON.parse(readFileSync(join(userData, name), 'utf8')) as Record<string, unknown>
@@ -157,7 +170,7 @@ function hearSecondStarts(): void {
       realApp.emit('second-instance', new Preventable(), argv, from, data)
     }
   }
-  watch(userData, take).unref()
+  watch(userData, () => void take()).unref()
 }
 
 const realIpcMain = new EventEmitter()
@@ -202,18 +215,25 @@ class Session extends EventEmitter {
   setDevicePermissionHandler(handler: () => boolean): void {
     if (handler()) throw new Error('The stand-in has no devices to give.')
   }
-  setDisplayMediaRequestHandler(handler: (request: unknown, answer: (streams: object) => void) => void): void {
-    handler({}, (streams) => {
-      if (Object.keys(streams).length > 0) throw new Error('The stand-in has no screen to give.')
+  /** Asked at once, as by a page that wants to see the screen; null is the only answer that refuses without a fault. */
+  setDisplayMediaRequestHandler(handler: (request: unknown, answer: (streams?: object | null) => void) => void): void {
+    handler({ frame: null, videoRequested: true, audioRequested: false, userGesture: true }, (streams) => {
+      if (streams == null) return
+      if (!('video' in streams)) throw new TypeError('Video was requested, but no video stream was provided')
+      throw new Error('The stand-in has no screen to give.')
     })
   }
 }
 const realSession = new Session()
-export const session = strict('session', {
-  defaultSession: strict('Session', realSession),
-  /** Only its identity counts: what is asked through it goes by `net`. */
-  fromPartition: (partition: string) => strict('Session', { partition }),
-})
+export const session = strict(
+  'session',
+  {
+    defaultSession: strict('Session', realSession),
+    /** Only its identity counts: what is asked through it goes by `net`. */
+    fromPartition: (partition: string) => strict('Session', { partition }),
+  },
+  { early: tooEarly },
+)
 
 /** Requests of the main process itself, as Node makes them. */
 export const net = strict('net', {
@@ -225,12 +245,15 @@ export const net = strict('net', {
 /** Electron's own updater; electron-updater tells it that the application quits for an update. */
 export const autoUpdater = strict('autoUpdater', new EventEmitter())
 
-/** Chromium is told beforehand what the shell's handlers answer for our page; a permission needs both of them. */
+/**
+ * Chromium is told beforehand what the shell's handlers answer for our page: the check is asked first, and where it denies
+ * the request is.
+ */
 async function tellPermissions(): Promise<void> {
   if (!check || !request || !chromium) return
   for (const [name, inChromium] of Object.entries(permissions)) {
-    let granted = check(null, name, 'app://lathe')
-    request(null, name, (yes) => (granted &&= yes), { requestingUrl: 'app://lathe/' })
+    let granted = check(null, name, 'app://lathe/')
+    if (!granted) request(null, name, (yes) => (granted = yes), { requestingUrl: 'app://lathe/' })
     if (!granted) state.refused.push(`permission ${name}`)
     await chromium
       .send('Browser.setPermission', {
@@ -244,9 +267,27 @@ async function tellPermissions(): Promise<void> {
 
 async function start(): Promise<void> {
   listenForTheTest()
-  await openSchemes()
+  heedSignals()
   const program = process.env['STAND_IN_BROWSER']
-  if (!program) throw new Error('STAND_IN_BROWSER names no browser.')
+  // What shows no window needs no browser: the command line inside the application.
+  if (program) await openBrowser(program)
+  becomeReady()
+  ready.resolve()
+  realApp.emit('ready')
+}
+
+/** As Electron on its way to being ready: its own handlers take the place of any that were there before. */
+function heedSignals(): void {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.removeAllListeners(name)
+    process.on(name, () => {
+      if (process.listenerCount(name) === 1) realApp.quit()
+    })
+  }
+}
+
+async function openBrowser(program: string): Promise<void> {
+  await openSchemes()
   const profile = join(userData, 'chromium')
   chromium = await Chromium.start(
     program,
@@ -275,8 +316,6 @@ async function start(): Promise<void> {
   const downloadPath = join(userData, 'downloads')
   await chromium.send('Browser.setDownloadBehavior', { behavior: 'allow', downloadPath, eventsEnabled: true })
   surround({ chromium: () => chromium!, app: realApp, ipcMain: realIpcMain })
-  ready.resolve()
-  realApp.emit('ready')
 }
 
 // Whoever drove it is gone.

@@ -3,8 +3,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
 import type { MenuItemConstructorOptions } from 'electron'
-import { type MenuEntry, offer, state } from './state.ts'
-import { strict, strictClass } from './strict.ts'
+import { type MenuEntry, offer, state, tooEarly } from './state.ts'
+import { Preventable, strict, strictClass } from './strict.ts'
 
 /** What is on screen. */
 const shown: { menu: MenuBase | null; contextMenu: MenuBase | null; tray: TrayBase | null } = {
@@ -86,6 +86,7 @@ class TrayBase extends EventEmitter {
 
   constructor(image: { isEmpty(): boolean }) {
     super()
+    if (tooEarly()) throw new Error('A Tray cannot be made before the app is ready.')
     if (process.env['STAND_IN_TRAY'] === 'none') throw new Error('There is no tray.')
     if (image.isEmpty()) throw new Error('The tray has no icon.')
     state.tray = { tooltip: '', menu: [] }
@@ -113,6 +114,7 @@ class NotificationBase extends EventEmitter {
 
   constructor({ title, body }: { title: string; body: string }) {
     super()
+    if (tooEarly()) throw new Error('A Notification cannot be made before the app is ready.')
     this.#record = { id: state.notifications.length + 1, title, body, state: 'closed' }
   }
 
@@ -127,7 +129,9 @@ class NotificationBase extends EventEmitter {
   }
 
   close(): void {
-    if (this.#record.state === 'shown') this.#record.state = 'closed'
+    if (this.#record.state !== 'shown') return
+    this.#record.state = 'closed'
+    setImmediate(() => this.emit('close', new Preventable()))
   }
 }
 type NativeState = typeof state
@@ -154,15 +158,17 @@ export const dialog = strict('dialog', {
 
 const key = createHash('sha256').update('stand-in').digest()
 export const safeStorage = strict('safeStorage', {
-  isAsyncEncryptionAvailable: async () => true,
-  getSelectedStorageBackend: () => process.env['STAND_IN_KEYCHAIN'] ?? 'gnome_libsecret',
+  isAsyncEncryptionAvailable: async () => !tooEarly() && process.env['STAND_IN_KEYCHAIN'] !== 'none',
+  getSelectedStorageBackend: () => (tooEarly() ? 'unknown' : (process.env['STAND_IN_KEYCHAIN'] ?? 'gnome_libsecret')),
   async encryptStringAsync(text: string): Promise<Buffer> {
+    if (typeof text !== 'string') throw new TypeError('A string is encrypted.')
     const iv = randomBytes(12)
     const cipher = createCipheriv('aes-256-gcm', key, iv)
     const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
     return Buffer.concat([iv, cipher.getAuthTag(), body])
   },
   async decryptStringAsync(bytes: Buffer): Promise<{ result: string; shouldReEncrypt: boolean }> {
+    if (!Buffer.isBuffer(bytes)) throw new TypeError('A Buffer is decrypted.')
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(12, 28))
     return {
       result: decipher.update(bytes.subarray(28), undefined, 'utf8') + decipher.final('utf8'),
@@ -182,18 +188,39 @@ export const shell = strict('shell', {
   showItemInFolder: (path: string) => void state.revealed.push(path),
 })
 
-export const screen = strict('screen', {
-  getAllDisplays: () => [{ workArea: { x: 0, y: 0, width: 1_920, height: 1_080 } }],
+export const screen = strict(
+  'screen',
+  { getAllDisplays: () => [{ workArea: { x: 0, y: 0, width: 1_920, height: 1_080 } }] },
+  { early: tooEarly },
+)
+
+const realPowerMonitor = new EventEmitter()
+export const powerMonitor = strict('powerMonitor', realPowerMonitor)
+
+const blockers = new Set<number>()
+let lastBlocker = 0
+export const powerSaveBlocker = strict('powerSaveBlocker', {
+  start(type: string): number {
+    if (type !== 'prevent-app-suspension' && type !== 'prevent-display-sleep')
+      throw new TypeError(`powerSaveBlocker has no ${type}.`)
+    blockers.add(++lastBlocker)
+    state.staysAwake = true
+    return lastBlocker
+  },
+  stop(id: number): boolean {
+    const stopped = blockers.delete(id)
+    state.staysAwake = blockers.size > 0
+    return stopped
+  },
 })
 
-export const powerMonitor = strict('powerMonitor', new EventEmitter())
-export const powerSaveBlocker = strict('powerSaveBlocker', {
-  start: () => {
-    state.staysAwake = true
-    return 1
+export const nativeTheme = strict('nativeTheme', {
+  get themeSource(): string {
+    return state.theme
   },
-  stop: () => {
-    state.staysAwake = false
+  set themeSource(theme: string) {
+    if (!['system', 'light', 'dark'].includes(theme)) throw new TypeError(`nativeTheme has no ${theme}.`)
+    state.theme = theme
   },
 })
 
@@ -211,4 +238,9 @@ offer('dialog.answer', ({ id, answer }: { id: number; answer: unknown }) => {
   record.answered = true
   resolve(answer)
 })
-offer('power', (event: string) => powerMonitor.emit(event))
+/** The machine goes down with the event `shutdown`, and takes everything with it that does not ask it to wait. */
+offer('power', (name: string) => {
+  const event = new Preventable()
+  realPowerMonitor.emit(name, event)
+  if (name === 'shutdown' && !event.defaultPrevented) process.kill(process.pid, 'SIGKILL')
+})

@@ -1,6 +1,7 @@
 /** A scheme of the application's own, served on a loopback port: Chromium itself knows no `app:`. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onlyBeforeReady, tooEarly } from './state.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -47,10 +48,13 @@ export function loopbackOrigin(): string {
 }
 
 export function registerSchemes(schemes: { scheme: string; privileges: Record<string, boolean> }[]): void {
+  onlyBeforeReady('protocol.registerSchemesAsPrivileged')
   for (const { scheme, privileges } of schemes) privileged.set(scheme, privileges)
 }
 
 export function handleScheme(scheme: string, handler: Handler): void {
+  if (tooEarly()) throw new Error('protocol.handle cannot be used before the app is ready.')
+  if (handlers.has(scheme)) throw new Error(`${scheme}: has a handler already.`)
   const { standard, secure } = privileged.get(scheme) ?? {}
   if (scheme !== 'app' || !standard || !secure)
     throw new Error(`The stand-in serves app:, registered as standard and secure, and not ${scheme}:.`)

@@ -16,6 +16,7 @@ export type WindowRecord = {
   focused: boolean
   shown: boolean
   bounds: { x: number; y: number; width: number; height: number }
+  devTools: boolean
 }
 
 export type NativeState = {
@@ -40,6 +41,9 @@ export type NativeState = {
   staysAwake: boolean
   protocolClients: string[]
   sandboxed: boolean
+  /** Switches of the command line that were taken away. */
+  switchesRemoved: string[]
+  theme: string
 }
 
 export const state: NativeState = {
@@ -60,6 +64,24 @@ export const state: NativeState = {
   staysAwake: false,
   protocolClients: [],
   sandboxed: false,
+  switchesRemoved: [],
+  theme: 'system',
+}
+
+/** Whether the app is ready: much may be used only then, and some of it only before. */
+let isReady = false
+export function becomeReady(): void {
+  isReady = true
+}
+
+/** For what can be used once the app is ready. */
+export function tooEarly(): boolean {
+  return !isReady
+}
+
+/** Throws where the app is ready already. */
+export function onlyBeforeReady(what: string): void {
+  if (isReady) throw new Error(`${what} can be called before the app is ready only.`)
 }
 
 /** What a test can do, by name; filled by the parts that do it. */

@@ -1,14 +1,14 @@
 /** `BrowserWindow` and `WebContents` over pages of Chromium. The scheme `app:` is a server on a loopback port. */
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { BrowserWindowConstructorOptions, WebPreferences } from 'electron'
 import type { Chromium, Params } from './chromium.ts'
 import { peerOf, portBehind } from './ports.ts'
 import { fromLoopback, toLoopback } from './schemes.ts'
-import { offer, state, type WindowRecord } from './state.ts'
+import { offer, state, tooEarly, type WindowRecord } from './state.ts'
 import { Preventable, strict } from './strict.ts'
 import { isolatedWorld, mainWorld } from './worlds.js'
 
@@ -67,7 +67,7 @@ class Contents extends EventEmitter {
     super()
     this.window = window
     this.preferences = preferences
-    this.shown = strict('WebContents', this)
+    this.shown = strict('WebContents', this, { gone: () => this.#dead })
     this.#frame = strict('WebFrameMain', new Frame('', this))
     this.opened = this.#open()
     this.opened.catch(() => {})
@@ -302,14 +302,18 @@ class WindowBase extends EventEmitter {
 
   constructor(options: BrowserWindowConstructorOptions) {
     super()
-    const { x = 100, y = 100, width = 800, height = 600, show = true, webPreferences = {} } = options
+    if (tooEarly()) throw new Error('Cannot create BrowserWindow before app is ready')
+    const { x = 100, y = 100, width = 800, height = 600, show = true, icon, webPreferences = {} } = options
+    // Electron warns and goes on, which nobody would see.
+    if (icon !== undefined && !existsSync(String(icon)))
+      throw new Error(`Failed to load image from path '${String(icon)}'`)
     const { sandbox, contextIsolation, nodeIntegration } = webPreferences
     if (!sandbox || !contextIsolation || nodeIntegration || !webPreferences.preload)
       throw new Error('The stand-in has sandboxed, isolated windows with a preload script only.')
     this.bounds = { x, y, width, height }
     this.#visible = show
     this.contents = new Contents(this, webPreferences)
-    this.shownWindow = strict('BrowserWindow', this)
+    this.shownWindow = strict('BrowserWindow', this, { gone: () => this.#destroyed })
     all.set(this.id, this)
     around.app.emit('web-contents-created', new Preventable(), this.contents.shown)
   }
@@ -356,7 +360,17 @@ class WindowBase extends EventEmitter {
   close(): void {
     const event = new Preventable()
     this.emit('close', event)
-    if (!event.defaultPrevented) this.destroy()
+    if (!event.defaultPrevented) void this.#end()
+  }
+
+  /** The page is asked first whether it may go, so that the window is there for a while yet. */
+  async #end(): Promise<void> {
+    await this.contents.opened.catch(() => {})
+    await around
+      .chromium()
+      .send('Target.closeTarget', { targetId: this.contents.targetId })
+      .catch(() => {})
+    this.destroy()
   }
 
   destroy(): void {
@@ -387,6 +401,7 @@ class WindowBase extends EventEmitter {
       focused: front.window === this,
       shown: this.#visible,
       bounds: this.bounds,
+      devTools: this.contents.preferences.devTools ?? true,
     }
   }
 }
@@ -438,6 +453,18 @@ offer('window.drop', ({ id, paths }: { id: number; paths: string[] }) => windowO
 offer('window.contextMenu', ({ id, params }: { id: number; params: Params }) =>
   windowOf(id).contents.emit('context-menu', new Preventable(), params),
 )
+/** Whether a page that wants a webview is refused it. */
+offer('window.attachWebview', (id: number) => {
+  const event = new Preventable()
+  windowOf(id).contents.emit('will-attach-webview', event, {}, {})
+  return event.defaultPrevented
+})
+/** Whether a server that sends the page elsewhere is refused. */
+offer('window.redirect', ({ id, url }: { id: number; url: string }) => {
+  const event = Object.assign(new Preventable(), { url, isMainFrame: true })
+  windowOf(id).contents.emit('will-redirect', event, url)
+  return event.defaultPrevented
+})
 /** A message as a frame other than the page's own would send it; answers how many frames were given a port for it. */
 offer('ipc.forge', ({ id, channel, url, main }: { id: number; channel: string; url: string | null; main: boolean }) => {
   const given: string[] = []

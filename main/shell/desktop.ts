@@ -1,7 +1,7 @@
 /** The desktop application: one instance for each data folder, over a host that outlives any window. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { app, dialog, Menu, nativeImage, powerMonitor, powerSaveBlocker, Tray } from 'electron'
+import { app, dialog, Menu, nativeImage, nativeTheme, powerMonitor, powerSaveBlocker, Tray } from 'electron'
 import { z } from 'zod'
 import { errorBody } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
@@ -15,6 +15,7 @@ import { listPageFiles, pageFolder } from '../transport/page-files.ts'
 import { type Attention, followAttention, nothingYet } from './attention.ts'
 import { parseDeepLink, requestAmong, requestForFolder } from './deep-link.ts'
 import { createDialogs } from './dialogs.ts'
+import { applicationId, icons } from './identity.ts'
 import { openKeychain } from './keychain.ts'
 import { menuTemplate, trayTemplate } from './menu.ts'
 import { createNotifications } from './notifications.ts'
@@ -59,8 +60,10 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   app.enableSandbox()
   if (app.isPackaged)
     for (const name of ['remote-debugging-port', 'remote-debugging-pipe']) app.commandLine.removeSwitch(name)
+  // From source it would be Electron itself that links are given to.
+  if (app.isPackaged) app.setAsDefaultProtocolClient('lathe')
+  if (process.platform === 'win32') app.setAppUserModelId(applicationId)
   registerPageScheme()
-  app.setAsDefaultProtocolClient('lathe')
   const windows = Promise.withResolvers<Windows>()
   listenForRequests((request) => void windows.promise.then(({ show }) => show(request)))
   try {
@@ -76,9 +79,13 @@ export async function runDesktop(options: DesktopOptions): Promise<void> {
   }
 }
 
-/** For the command line, which has no window and wants no icon. */
-export function hideFromDock(): void {
+/**
+ * For the command line, which has no window and wants no icon. Resolves when the application is ready: until then Electron
+ * puts its own handlers of Ctrl+C and the polite kill over any that are there.
+ */
+export function readyForCommands(): Promise<void> {
   app.dock?.hide()
+  return app.whenReady()
 }
 
 /** The arguments after the program, and after the folder of the application where that is one. */
@@ -140,6 +147,7 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
     attention = now
     updates.follow(now.settings['updates.check'])
     if (keysChanged) showMenu()
+    nativeTheme.themeSource = nativeThemes[now.settings['app.theme']]
     app.setBadgeCount(now.wanting)
     tray?.setToolTip(now.wanting === 0 ? 'Lathe' : `Lathe, ${now.wanting} waiting for you`)
     tray?.setContextMenu(
@@ -194,8 +202,13 @@ async function start({ home, openHost }: DesktopOptions): Promise<Windows> {
     const stays = staysWithoutWindows({ platform: process.platform, tray: tray !== null, lastWindow, attention })
     if (!stays && asking === null) app.quit()
   })
-  // The machine goes down: nobody is there to answer, and nothing is lost by settling at once.
-  powerMonitor.on('shutdown', () => void leave())
+  // The machine goes down, or the person's session ends: nobody is there to answer, and nothing is lost by settling at once.
+  powerMonitor.on('shutdown', (...[event]: { preventDefault(): void }[]) => {
+    // Its types leave the event out, which holds the machine back until this has left.
+    event?.preventDefault()
+    void leave()
+  })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void leave())
 
   await host.announce()
   await windows.restore()
@@ -221,10 +234,13 @@ async function keepFollowing(
   }
 }
 
+/** What menus, dialogs and title bars are drawn in; the page has its own word for it (S-176). */
+const nativeThemes = { system: 'system', light: 'light', dark: 'dark', contrast: 'dark' } as const
+
 /** Null on a desktop without a tray. */
 function createTray(open: () => void): Tray | null {
   try {
-    const tray = new Tray(nativeImage.createFromPath(join(app.getAppPath(), 'assets', 'icons', 'trayTemplate.png')))
+    const tray = new Tray(nativeImage.createFromPath(join(app.getAppPath(), icons(process.platform).tray)))
     tray.on('click', open)
     return tray
   } catch {

@@ -14,7 +14,6 @@ import { fakeHandlers } from '../transport/fake-handlers.ts'
 import { followAttention } from './attention.ts'
 import { contextMenuTemplate } from './context-menu.ts'
 import { parseDeepLink, requestAmong } from './deep-link.ts'
-import { isKeychain } from './keychain-choice.ts'
 import { accelerator, menuTemplate, trayTemplate } from './menu.ts'
 import { createNotificationGate, notificationText } from './notification-gate.ts'
 import { isAllowed, isOwnDownload, isOwnSender, mayNavigate, outsideAddress, pathOnPage } from './page-origin.ts'
@@ -366,14 +365,6 @@ test('Z-160 text fields have their menu, links can be copied, and only the perso
     false,
     false,
   ])
-})
-
-test('Z-111 keys are not given to a keychain that only pretends', () => {
-  expect(isKeychain({ platform: 'linux', available: true, backend: 'gnome_libsecret' })).toBe(true)
-  expect(isKeychain({ platform: 'darwin', available: true, backend: 'system' })).toBe(true)
-  expect(isKeychain({ platform: 'linux', available: true, backend: 'basic_text' })).toBe(false)
-  expect(isKeychain({ platform: 'linux', available: true, backend: 'unknown' })).toBe(false)
-  expect(isKeychain({ platform: 'darwin', available: false, backend: 'system' })).toBe(false)
 })
 
 test('the preload script offers two functions and is short', async () => {

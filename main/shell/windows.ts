@@ -4,13 +4,16 @@ import { app, BrowserWindow, clipboard, Menu, screen, session, type WebContents 
 import { addressOfSession, sessionOfAddress, type ShellRequest } from '../../preload/contract/shell.ts'
 import { createCounter } from '../transport/connections.ts'
 import { contextMenuTemplate } from './context-menu.ts'
+import { icons } from './identity.ts'
 import { crashedPath, isAllowed, isOwnDownload, mayNavigate, pageOrigin } from './page-origin.ts'
 import { webPreferences } from './window-preferences.ts'
 import { boundsOn, readWindows, type WindowState, windowsMax, writeWindows } from './window-state.ts'
 
+const icon = icons(process.platform).window
 const crashesMax = 3
 const crashWindowMs = 60_000
 const stateQuietMs = 500
+const closeMaxMs = 5_000
 
 export type Windows = {
   open(): Promise<BrowserWindow | null>
@@ -81,9 +84,7 @@ export function createWindows(options: {
       minHeight: 360,
       show: false,
       title: 'Lathe',
-      ...(process.platform === 'linux'
-        ? { icon: join(app.getAppPath(), 'assets', 'icons', 'linux', '512x512.png') }
-        : {}),
+      ...(icon === null ? {} : { icon: join(app.getAppPath(), icon) }),
       webPreferences: { ...webPreferences(preload), devTools: developer },
     })
     if (state?.maximized) window.maximize()
@@ -101,7 +102,8 @@ export function createWindows(options: {
     const shows = (window: BrowserWindow): boolean =>
       request?.do === 'show' && sessionOfAddress(window.webContents.getURL()) === request.sessionId
     const window = all.find(shows) ?? BrowserWindow.getFocusedWindow() ?? all[0] ?? (await open())
-    if (!window) return
+    // A person may have closed it while it loaded.
+    if (!window || window.isDestroyed()) return
     if (window.isMinimized()) window.restore()
     window.show()
     window.focus()
@@ -122,13 +124,26 @@ export function createWindows(options: {
     },
     async closeAll() {
       await save()
+      // They close one after another, each when its page has let go: what is open meanwhile is not what was.
       closing = true
-      for (const window of BrowserWindow.getAllWindows()) window.close()
+      await Promise.all(BrowserWindow.getAllWindows().map(closed))
       closing = false
     },
     save,
     crashDetails: () => lastCrash,
   }
+}
+
+/** Closes a window, also where its page does not let go. */
+function closed(window: BrowserWindow): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(() => window.destroy(), closeMaxMs)
+    window.once('closed', () => {
+      clearTimeout(timer)
+      done()
+    })
+    window.close()
+  })
 }
 
 /** Loading ends early where the page crashes or is closed meanwhile; what follows from that is handled where it is heard. */
@@ -152,7 +167,7 @@ function closeToPages(): void {
   )
   pages.setPermissionCheckHandler((_contents, permission, origin) => isAllowed(permission, `${origin}/`))
   pages.setDevicePermissionHandler(() => false)
-  pages.setDisplayMediaRequestHandler((_request, answer) => answer({}))
+  pages.setDisplayMediaRequestHandler((_request, answer) => answer(null))
   pages.on('will-download', (event, item) => {
     if (!isOwnDownload(item.getURL())) event.preventDefault()
   })
