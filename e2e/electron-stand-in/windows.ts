@@ -305,8 +305,7 @@ class WindowBase extends EventEmitter {
     if (tooEarly()) throw new Error('Cannot create BrowserWindow before app is ready')
     const { x = 100, y = 100, width = 800, height = 600, show = true, icon, webPreferences = {} } = options
     // Electron warns and goes on, which nobody would see.
-    if (icon !== undefined && !existsSync(String(icon)))
-      throw new Error(`Failed to load image from path '${String(icon)}'`)
+    if (typeof icon === 'string' && !existsSync(icon)) throw new Error(`Failed to load image from path '${icon}'`)
     const { sandbox, contextIsolation, nodeIntegration } = webPreferences
     if (!sandbox || !contextIsolation || nodeIntegration || !webPreferences.preload)
       throw new Error('The stand-in has sandboxed, isolated windows with a preload script only.')
