@@ -1,7 +1,7 @@
-import { memo, useEffect, useRef, useState } from 'react'
+import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useShownTheme } from '../app/theme.ts'
-import { classNames } from '../ui/class-names.ts'
-import { type CodeToken, highlight, highlighted } from './highlighter.ts'
+import type { CodeToken } from './code-tokens.ts'
+import { highlight, highlighted } from './highlighter.ts'
 import { CopyButton } from './copy-button.tsx'
 
 /** Lines laid out together: the unit in which a block grows and gets its colours. */
@@ -79,7 +79,10 @@ function ColouredLines({ lines }: { lines: CodeToken[][] }) {
   return chunks.map((chunk, index) => <ColouredChunk key={index} lines={chunk} alone={chunks.length === 1} />)
 }
 
-/** `alone`: a short block, whose colours cost less than watching for when it is seen. */
+/**
+ * `alone`: a short block, whose colours cost less than watching for when it is seen. Its lines are put there by hand: they
+ * never change, and a component for each token was most of what an answer with code cost to draw.
+ */
 function ColouredChunk({ lines, alone }: { lines: CodeToken[][]; alone: boolean }) {
   const place = useRef<HTMLSpanElement>(null)
   const [seen, setSeen] = useState(alone)
@@ -94,25 +97,21 @@ function ColouredChunk({ lines, alone }: { lines: CodeToken[][]; alone: boolean 
     observer.observe(place.current!)
     return () => observer.disconnect()
   }, [seen])
+  useLayoutEffect(() => {
+    const separated = lines.flatMap((line, at) => (at === 0 ? line : [lineEnd, ...line]))
+    place.current!.replaceChildren(...(seen ? separated.map(tokenNode) : [separated.map(([text]) => text).join('')]))
+  }, [lines, seen])
 
-  return (
-    <span ref={place} className="block">
-      {seen
-        ? lines.map((line, at) => (
-            <span key={at}>
-              {line.map(([text, colour, italic], index) =>
-                colour === '' ? (
-                  text
-                ) : (
-                  <span key={index} className={classNames(italic === 1 && 'italic')} style={{ color: colour }}>
-                    {text}
-                  </span>
-                ),
-              )}
-              {at < lines.length - 1 && '\n'}
-            </span>
-          ))
-        : lines.map((line) => line.map(([text]) => text).join('')).join('\n')}
-    </span>
-  )
+  return <span ref={place} className="block" />
+}
+
+const lineEnd: CodeToken = ['\n', '', 0]
+
+function tokenNode([text, colour, italic]: CodeToken): Node | string {
+  if (colour === '') return text
+  const span = document.createElement('span')
+  span.textContent = text
+  span.style.color = colour
+  if (italic === 1) span.className = 'italic'
+  return span
 }

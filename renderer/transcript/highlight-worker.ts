@@ -2,6 +2,7 @@
 import { createHighlighterCore, type HighlighterCore } from 'shiki/core'
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript'
 import { bundledLanguages, bundledLanguagesAlias } from 'shiki/langs'
+import { joinTokens } from './code-tokens.ts'
 import type { HighlightAnswer, HighlightRequest } from './highlighter.ts'
 
 let core: Promise<HighlighterCore> | undefined
@@ -28,11 +29,13 @@ async function highlight({ id, code, language, theme }: HighlightRequest): Promi
   return {
     id,
     lines: tokens.map((line) =>
-      line.map(({ content, color, fontStyle }) => [
-        content,
-        color?.toLowerCase() === plain ? '' : (color ?? ''),
-        (fontStyle ?? 0) & 1 ? 1 : 0,
-      ]),
+      joinTokens(
+        line.map(({ content, color, fontStyle }) => [
+          content,
+          color?.toLowerCase() === plain ? '' : (color ?? ''),
+          (fontStyle ?? 0) & 1 ? 1 : 0,
+        ]),
+      ),
     ),
   }
 }

@@ -1,9 +1,8 @@
 /** Asks the worker for colours. A block that takes too long there stays plain, and the worker is replaced (Z-194). */
 import { highlighterTheme } from '../app/theme-palettes.ts'
 import type { ShownTheme } from '../app/theme.ts'
+import type { CodeToken } from './code-tokens.ts'
 
-/** Text, colour (empty: the default), 1 for italic. */
-export type CodeToken = [text: string, colour: string, italic: 0 | 1]
 export type HighlightRequest = {
   id: number
   code: string
