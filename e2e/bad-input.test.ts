@@ -63,14 +63,10 @@ test('M-25 an unknown model is wrong usage, with the names there are; one the se
 })
 
 test('T-154 a model server that is off is said to be off, and the message can be sent again', async () => {
-  const gone = createServer().listen(0, '127.0.0.1')
-  await once(gone, 'listening')
-  const { port } = gone.address() as AddressInfo
-  gone.close()
+  // A port of the system's own, which no other test is given.
+  const baseUrl = 'http://127.0.0.1:2/v1'
   await using lab = await Lab.open({
-    config: {
-      providers: { lab: { kind: 'openai-compatible', baseUrl: `http://127.0.0.1:${port}/v1`, models: ['scripted'] } },
-    },
+    config: { providers: { lab: { kind: 'openai-compatible', baseUrl, models: ['scripted'] } } },
   })
   const ended = await lab.lathe(['run', '--json', task])
   expect(ended.code).toBe(1)
@@ -171,10 +167,16 @@ test('F-510 a file deleted between read and edit is told to the model, and nothi
   await using lab = await Lab.open()
   const file = join(lab.workspace, 'index.js')
   const steps = mending('ms')
-  lab.script([steps[1]!, { emit: [...steps[2]!.emit!] }, { emit: [{ text: 'The file is gone.' }] }])
+  const gone = Promise.withResolvers<void>()
+  lab.script([
+    steps[1]!,
+    { emit: [{ until: gone.promise }, ...steps[2]!.emit!] },
+    { emit: [{ text: 'The file is gone.' }] },
+  ])
   const run = lab.start(['run', '--json', '--approve', 'all', task])
   await run.line((line) => line.includes('step.started') && line.includes('"step":1'))
   await rm(file)
+  gone.resolve()
   const ended = await run.ended
   expect(ended.code).toBe(0)
   const edit = failure(ended).items.find((item) => item.kind === 'tool' && item.name === 'edit_file')
@@ -256,11 +258,15 @@ test('TA-35 T-41 a disk that fills in the middle of a turn loses nothing; freed,
   if (!disk) return skip('A small disk can be mounted by root on Linux only.')
   await lab.configure({})
   const ballast = join(lab.home, 'ballast')
-  lab.script([{ emit: [{ text: 'Before. ' }, { delayMs: 1_500 }, { words: 200, everyMs: 5 }, { text: 'After.' }] }])
+  const full = Promise.withResolvers<void>()
+  lab.script([
+    { emit: [{ text: 'Before. ' }, { until: full.promise }, { words: 200, everyMs: 5 }, { text: 'After.' }] },
+  ])
   const run = lab.start(['run', '--json', task])
   const { sessionId } = JSON.parse(await run.line((line) => line.includes('"session"')))
   await run.line((line) => line.includes('Before.'))
   await fill(ballast)
+  full.resolve()
   await run.said('cannot be saved')
   await rm(ballast)
   const ended = await run.ended
@@ -283,7 +289,7 @@ test('Z-223 a disk that is nearly full refuses the message before anything runs'
   expect(lab.asked()).toEqual([])
 })
 
-/** Writes until nothing fits any more; in large pieces, since the turn goes on meanwhile. */
+/** Writes until nothing fits any more. */
 async function fill(path: string): Promise<void> {
   const { bavail, bsize } = await statfs(dirname(path))
   const file = await open(path, 'w')
@@ -307,7 +313,7 @@ test('SA-34 a taken port is exit 1, no line, and a way out', async () => {
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(String(port))
   expect(ended.stderr).toContain('--port')
-  expect(await lab.processes()).toEqual([])
+  await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
 })
 
 /** Starts `npm start`'s script, waits for the address, reads what it said, and ends it. */
@@ -335,7 +341,7 @@ test('without a display `npm start` says so and prints the address', async () =>
   const { url, stderr } = await startWindow(lab, { DISPLAY: undefined, WAYLAND_DISPLAY: undefined })
   expect(url).toMatch(address)
   expect(stderr).toMatch(/no display/i)
-  expect(await lab.processes()).toEqual([])
+  await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
 })
 
 test('without Electron and a browser `npm start` prints the address', async () => {
@@ -349,7 +355,7 @@ test('without Electron and a browser `npm start` prints the address', async () =
   })
   expect(url).toMatch(address)
   expect(stderr).toMatch(/in a browser/)
-  expect(await lab.processes()).toEqual([])
+  await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
 })
 
 /** A PATH with these programs alone. */

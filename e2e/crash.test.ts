@@ -274,7 +274,7 @@ test(
       `${person.killed} kills (${person.killedStarting} while starting, ${idle} idle), seed ${seed}: ${turns.length} turns, ${journal.length} events, ${person.answered.length} answers held to; a kill took ${JSON.stringify(lost)}`,
     )
     expect({ seed, doubts }).toEqual({ seed, doubts: [] })
-    expect(await lab.processes()).toEqual([])
+    await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
   },
   120_000 + kills * 30_000,
 )

@@ -166,7 +166,7 @@ test(
       expect({ kill, seed, heard, later, doubts }).toEqual({ kill, seed, heard, later, doubts: [] })
     }
     if (host) await endOf(host, 'SIGTERM')
-    expect(await lab.processes()).toEqual([])
+    await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
     console.log(`kill -9, seed ${seed}, turn of ${lines} lines: ${JSON.stringify(ends)}`)
   },
   limitMs,

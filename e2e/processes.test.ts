@@ -89,9 +89,9 @@ class Scene {
     this.client[Symbol.dispose]()
     this.host.kill('SIGTERM')
     await this.host.ended
-    const left = await this.lab.processes()
-    await this.lab[Symbol.asyncDispose]()
-    if (left.length > 0) throw new Error(`Left running: ${left.join('; ')}`)
+    // What a signal has ended takes a moment to be gone.
+    const gone = vi.waitFor(async () => expect(await this.lab.processes()).toEqual([]), { timeout: 10_000 })
+    await gone.finally(() => this.lab[Symbol.asyncDispose]())
   }
 }
 
@@ -111,7 +111,7 @@ test('X-211 XA-9 what a command leaves in the background is adopted, listed and 
   expect(JSON.stringify(list)).toContain('sleep 8001')
   expect(ended!.state).toBe('ok')
   expect(await scene.execSessions(id)).toMatchObject([{ id: 'x1', label: 'background', end: { reason: 'stopped' } }])
-  expect(await scene.running('sleep 8001')).toEqual([])
+  await expect.poll(() => scene.running('sleep 8001'), { timeout: 10_000 }).toEqual([])
 })
 
 test('X-427 deleting a session ends its processes first; archiving and forking leave them, and a fork owns none', async () => {
@@ -130,7 +130,7 @@ test('X-427 deleting a session ends its processes first; archiving and forking l
   await handlers.sessions.delete({ requestId: newId(), sessionId: fork.id }, who)
   expect(await scene.running('sleep 8002')).not.toEqual([])
   await handlers.sessions.delete({ requestId: newId(), sessionId: id }, who)
-  expect(await scene.running('sleep 8002')).toEqual([])
+  await expect.poll(() => scene.running('sleep 8002'), { timeout: 10_000 }).toEqual([])
 })
 
 test('XA-25 K-02 X-510 a command that prints gigabytes before a watching window: memory is flat, journal and spool are bounded', async () => {
@@ -226,5 +226,5 @@ test('X-330 X-331 XA-40 a line with ! runs at once beside a turn; the next messa
   expect(items.find((item) => item.kind === 'tool' && item.name === 'exec_session')).toMatchObject({ state: 'error' })
   expect(await scene.running('sleep 8003')).not.toEqual([])
   await client.handlers.exec.stop({ requestId: newId(), sessionId: id, id: 'x2' }, client.who)
-  expect(await scene.running('sleep 8003')).toEqual([])
+  await expect.poll(() => scene.running('sleep 8003'), { timeout: 10_000 }).toEqual([])
 })

@@ -83,7 +83,7 @@ test.each(mended)(
 
     expect(await lab.testsPass()).toBe(true)
     expect((await lab.git('status', '--porcelain')).trim()).toBe('M index.js')
-    expect(await lab.processes()).toEqual([])
+    await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
 
     const [header, ...items] = await shown(lab, ran.header.sessionId)
     expect(header).toMatchObject({ id: ran.header.sessionId, lastOutcome: 'completed' })
@@ -157,7 +157,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('S-129 %s stops the turn, its command 
   const ended = await run.ended
   expect(ended.code).toBe(130)
   expect(settled(readRun(ended.stdout))).toMatchObject({ outcome: 'stopped', reason: 'person' })
-  expect(await lab.processes()).toEqual([])
+  await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
 })
 
 test('S-129 a second SIGINT exits at once; the next start settles the turn', async () => {
@@ -293,5 +293,5 @@ test('SA-33 `run` on the folder of a host is a turn of that host, and its end le
   expect(host.isRunning).toBe(true)
   host.kill('SIGTERM')
   if (host.isRunning) await once(host.child, 'exit')
-  expect(await lab.processes()).toEqual([])
+  await expect.poll(() => lab.processes(), { timeout: 10_000 }).toEqual([])
 })

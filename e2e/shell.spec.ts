@@ -50,8 +50,8 @@ test('S-121 reload, a second window and the next start show what each window sho
   await second.send('Second')
   await second.settled('completed')
 
-  const before = (await app.state()).windows.map(({ url }) => url)
-  expect(new Set(before).size).toBe(2)
+  const apart = await app.until('two sessions', (state) => new Set(state.windows.map(({ url }) => url)).size === 2)
+  const before = apart.windows.map(({ url }) => url)
   await app.act('window.move', { id: windows[1]!.id, bounds: { x: 10, y: 20, width: 900, height: 700 } })
   await app.act('app.quit')
   expect(await app.ended).toBe(0)

@@ -106,11 +106,11 @@ test('T-97 a Stop ends the command a call waits on with all it started; what out
   await handlers.session.stop({ requestId: newId(), sessionId, turnId: reply.turnId }, who)
   const view = await shows(client, sessionId, ({ turns }) => turns[0]?.outcome)
   expect(view.turns).toMatchObject([{ outcome: 'stopped', reason: 'person' }])
-  expect(await sleeping()).toEqual(['sleep 611'])
+  await expect.poll(sleeping, { timeout: 10_000 }).toEqual(['sleep 611'])
   // What the window lists under the settled turn, with "Stop it".
   expect(view.execSessions).toMatchObject([{ id: 'x1', state: 'running', turnId: reply.turnId }])
   await handlers.exec.stop({ requestId: newId(), sessionId, id: 'x1' }, who)
-  await vi.waitFor(async () => expect(await sleeping()).toEqual([]), { timeout: 30_000, interval: 50 })
+  await expect.poll(sleeping, { timeout: 30_000 }).toEqual([])
   host.kill('SIGTERM')
 })
 

@@ -88,6 +88,7 @@ for (const colorScheme of ['light', 'dark'] satisfies Look[]) {
     }
     await keyboard.press('ControlOrMeta+,')
     const settings = window.dialog('Settings')
+    await expect(settings.getByRole('tab', { selected: true })).toBeVisible()
     for (const name of await settings.getByRole('tab').allInnerTexts()) {
       await settings.getByRole('tab', { name }).click()
       await expect(settings.getByRole('heading', { name, level: 2 }).last()).toBeVisible()

@@ -58,7 +58,7 @@ test('F-1201 F-1208 F-1210 files come by button, drop and paste, are named and r
     /Pasted text, 40 lines/,
   ])
   await chips.getByRole('button', { name: 'Remove dropped.md' }).click()
-  await expect(chips.getByRole('listitem')).toHaveCount(3)
+  await window.attached(3)
   // A short text is typed as it is.
   await give(window.page, 'paste', [], 'short')
   await expect(chips.getByRole('listitem')).toHaveCount(3)
@@ -92,7 +92,7 @@ test('F-1203 F-1204 FA-38 F-1202 each file that cannot go says why, the others s
   await give(window.page, 'drop', many)
   await expect(chips.getByRole('listitem')).toHaveCount(21)
   await expect(chips.getByRole('listitem').last()).toContainText('A message holds 20 files.')
-  await expect(chips.getByRole('listitem').filter({ hasText: ' %' })).toHaveCount(0)
+  await window.attached(21)
   await window.message.fill('All of them')
   await window.button('Send').click()
   await expect(window.page.getByText('Remove the file that cannot be sent.')).toBeVisible()

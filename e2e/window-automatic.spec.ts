@@ -17,8 +17,7 @@ function openGate({ lab }: Desk, gate: string): Promise<void> {
 
 async function allowAll(window: LatheWindow): Promise<void> {
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
-  await expect(window.button('Approval mode: Allow everything')).toBeVisible()
+  await window.allowAll()
 }
 
 const held = (window: LatheWindow) => window.page.getByText('Automatic work paused until your next message')

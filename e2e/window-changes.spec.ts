@@ -22,7 +22,7 @@ async function changedDesk(open: (options: { script: Step[] }) => Promise<Desk>)
   const desk = await open({ script })
   await writeFile(join(desk.lab.workspace, 'notes.txt'), lines)
   await desk.window.newSession()
-  await desk.window.command('Approval mode: Allow everything')
+  await desk.window.allowAll()
   await desk.window.send('Change the notes')
   await desk.window.settled('completed')
   return desk

@@ -49,7 +49,8 @@ const pictures = process.env['LATHE_SHOTS']
 test('S-62 S-105 C-58 C-71 K-13 room is made between turns, in every window, and a reload shows it as it was', async ({
   open,
 }) => {
-  const slow = summary({ emit: [{ delayMs: 6_000 }, { text }] })
+  const held = Promise.withResolvers<void>()
+  const slow = summary({ emit: [{ until: held.promise }, { text }] })
   const desk = await open({
     config,
     script: [...answers(1, 4, 43_000), ...answers(5, 5, 50_000), slow, says('Answer 6', 9_000)],
@@ -64,7 +65,9 @@ test('S-62 S-105 C-58 C-71 K-13 room is made between turns, in every window, and
   await expect(ring).toHaveAccessibleName(/50k of 55k tokens \(91 %\)/)
   for (const each of [window, other]) await expect(each.status).toContainText('Compacting context')
   await window.send('Go on, please.')
+  await expect(window.button('Stop')).toBeVisible()
   if (pictures) await window.page.screenshot({ path: join(pictures, 'compacting.png') })
+  held.resolve()
   for (const each of [window, other]) {
     await expect(each.entry('Context compacted')).toBeVisible()
     await expect(each.entry('Answer: Answer 6')).toBeVisible()

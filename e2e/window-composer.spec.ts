@@ -305,6 +305,7 @@ test('SA-30 a file too large is named and nothing goes with it; a picture is kno
   await expect(window.page.getByText('Remove the file that cannot be sent.')).toBeVisible()
   expect(lab.asked()).toEqual([])
   await window.button('Remove large.bin').click()
+  await window.attached(1)
   await window.button('Send').click()
   await window.settled('completed')
   await expect(window.entry('You:').getByRole('img')).toBeVisible()

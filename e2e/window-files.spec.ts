@@ -18,7 +18,7 @@ test('F-1011 F-1012 going back takes conversation and files in one dialog, files
   const { lab, window } = await open({ script: [...script, { emit: [{ text: 'Waiting' }, { hang: true }] }] })
   const { page } = window
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
   await window.send('First question')
   await expect(window.entry('Answer: First answer')).toBeVisible()
   await window.settled('completed')
@@ -103,7 +103,7 @@ test('F-1201 F-1202 FA-38 files come by the button, a drop and a paste; each can
   await expect(list.getByRole('listitem')).toHaveCount(3)
 
   await list.getByRole('button', { name: 'Remove dropped.txt' }).click()
-  await expect(list.getByRole('listitem')).toHaveCount(2)
+  await window.attached(2)
   await rm(original)
   await window.send('Look')
   await window.settled('completed')
@@ -121,7 +121,7 @@ test('F-906 a file that a command moved is one row, with where it was and what c
   const { lab, window } = await open({ script: [{ emit: [call('shell', { command })] }, says('Moved.')] })
   await writeFile(join(lab.workspace, 'notes.txt'), Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`).join(''))
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
   await window.send('Move the notes')
   await window.settled('completed')
   const changes = await window.tab('Changes')

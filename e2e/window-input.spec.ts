@@ -20,6 +20,7 @@ test('S-116 a file dropped on the window becomes an attachment and reaches the m
   await expect(window.page.getByText('Drop to attach to your message')).toBeHidden()
   const attachments = window.page.getByRole('list', { name: 'Attachments' })
   await expect(attachments.getByRole('listitem')).toContainText('24 B')
+  await window.attached(1)
   await window.send('When does it open?')
   await window.settled('completed')
   await expect(window.entry('You:')).toContainText('hours.txt')

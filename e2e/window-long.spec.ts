@@ -58,7 +58,7 @@ test('SA-24 S-153 K-14 a search hit far up opens there, and scrolling reaches bo
   await window.dialog('Search').getByRole('combobox').fill('"Entry 38."')
   await window.dialog('Search').getByRole('option').first().click()
   await expect(window.entry('Answer: Entry 38.')).toBeFocused()
-  expect(await window.page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBeGreaterThan(0)
+  await expect.poll(() => window.page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBeGreaterThan(0)
 
   const up = await scrollTo(window, 'up')
   const down = await scrollTo(window, 'down')
@@ -95,10 +95,11 @@ test('S-67 a reader who looks back is not moved by what is written; the end says
   open,
 }) => {
   const call = { call: { name: 'find_files', args: { pattern: '*.js' } } }
+  const lookedBack = Promise.withResolvers<void>()
   const { window } = await open({
     folder: (lab) => withLongSession(lab, 200),
     script: [
-      { emit: [{ text: 'First new words. ' }, { delayMs: 3_000 }, { words: 600, everyMs: 2 }, call] },
+      { emit: [{ text: 'First new words. ' }, { until: lookedBack.promise }, { words: 600, everyMs: 2 }, call] },
       says('Done at last.'),
     ],
   })
@@ -109,6 +110,7 @@ test('S-67 a reader who looks back is not moved by what is written; the end says
   await window.transcript.evaluate((log) => void (log.scrollTop -= 600))
   await expect(window.page.getByRole('button', { name: /^Jump to latest/ })).toBeVisible()
   const place = await placeOf(window, 'Entry 195.')
+  lookedBack.resolve()
   const moved: number[] = []
   while (!(await window.button('Stop').isHidden())) moved.push((await placeOf(window, 'Entry 195.')) - place)
   moved.push((await placeOf(window, 'Entry 195.')) - place)

@@ -15,7 +15,7 @@ const processes = (page: Page) => page.getByRole('list', { name: 'Running proces
 
 async function allowAll(window: LatheWindow): Promise<void> {
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
 }
 
 test('X-302 X-425 T-97 a server goes on after its turn, is watched, and is stopped by the person', async ({ open }) => {
@@ -72,11 +72,12 @@ test('the person takes the agent’s program over, types, hands it back, and the
 })
 
 test('X-428 T-152 K-04 a password is asked of the person and reaches the process alone', async ({ open }) => {
+  const asked = Promise.withResolvers<void>()
   const ask = `printf 'Password: '; IFS= read -rs p; echo; [ "$p" = s3cret-word ] && echo welcome; exec sleep 600`
   const desk = await open({
     script: [
       call('shell', { command: ask, yield_time_ms: 1_500, tty: true }),
-      call('exec_session', { session_id: 'x1', input: 'guess\n' }),
+      { emit: [{ until: asked.promise }, ...call('exec_session', { session_id: 'x1', input: 'guess\n' }).emit!] },
       call('exec_session', { session_id: 'x1', wait_for: 'welcome', timeout_ms: 60_000 }),
       says('In.'),
     ],
@@ -85,6 +86,7 @@ test('X-428 T-152 K-04 a password is asked of the person and reaches the process
   await allowAll(window)
   await window.send('Log in')
   await expect(window.question).toContainText('Password:')
+  asked.resolve()
   await expect(processes(window.page)).toContainText('Waiting for you')
   // The agent's guess was refused before the person answers.
   await expect.poll(() => lab.asked().length).toBe(3)
@@ -110,6 +112,7 @@ test('X-330 X-331 XA-40 a line with ! runs at once on a terminal; the agent read
   await window.message.fill('!tty && echo mine; exec sleep 600')
   await window.message.press('Enter')
   await expect(processes(window.page)).toContainText('Yours')
+  await expect(window.entry('Your command')).toContainText(/\/dev\/pts\/\d+\s+mine/)
   expect(lab.asked()).toHaveLength(0)
   await window.send('End it')
   await expect(window.entry('Answer: Not mine.')).toBeVisible()

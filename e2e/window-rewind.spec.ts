@@ -12,6 +12,7 @@ test('S-79 S-81 a message said differently takes its place, and the earlier vers
   await window.settled('completed')
   await window.send('Second question')
   await expect(window.entry('Answer: Second answer')).toBeVisible()
+  await window.settled('completed')
 
   await window.message.fill('half a thought')
   await window.entry('You: Second question').hover()
@@ -41,6 +42,7 @@ test('S-80 S-81 what is deleted from here on comes back by Restore, in every win
   await window.settled('completed')
   await window.send('Second question')
   await expect(window.entry('Answer: Second answer')).toBeVisible()
+  await window.settled('completed')
   const other = await desk.another()
   await expect(other.entry('Answer: Second answer')).toBeVisible()
 
@@ -64,6 +66,7 @@ test('S-73 a fork from the menu of an answer ends there and leaves the first ses
   await window.settled('completed')
   await window.send('Second question')
   await expect(window.entry('Answer: Second answer')).toBeVisible()
+  await window.settled('completed')
   await window.entry('Answer: First answer').click({ button: 'right' })
   await window.page.getByRole('menuitem', { name: 'Fork from here' }).click()
   await expect(window.entry('Forked from')).toBeVisible()
@@ -87,7 +90,7 @@ test('S-69 Ctrl+F finds in the whole session, goes there, unfolds it and marks t
     ],
   })
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
   await window.send('Look for it')
   await window.settled('completed')
   await window.send('Look everywhere')
@@ -98,7 +101,7 @@ test('S-69 Ctrl+F finds in the whole session, goes there, unfolds it and marks t
   await window.page.getByRole('textbox', { name: 'Find in session' }).fill('needle in')
   await expect(window.page.getByRole('search', { name: 'Find in session' })).toContainText('1 of 1')
   await expect(window.entry('Tool call, shell').getByText('a needle in the hay').last()).toBeVisible()
-  expect(await window.page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBeGreaterThan(0)
+  await expect.poll(() => window.page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBeGreaterThan(0)
   await expect(window.page.getByRole('textbox', { name: 'Find in session' })).toBeFocused()
   await window.page.keyboard.press('Escape')
   await expect(window.page.getByRole('search', { name: 'Find in session' })).toBeHidden()

@@ -27,6 +27,8 @@ test('S-52 S-53 a session is renamed, pinned, archived, deleted and brought back
   await haveSession(window, 'The first of them')
   await haveSession(window, 'The second of them')
   const other = await desk.another()
+  const undo = (said: string) =>
+    window.page.getByRole('listitem').filter({ hasText: said }).getByRole('button', { name: 'Undo' }).click()
   // Titles that the model makes come when they like; those given by hand stay.
   await rowOf(window, '(The second of them|A scripted title)').first().click()
   await window.page.keyboard.press('F2')
@@ -49,13 +51,13 @@ test('S-52 S-53 a session is renamed, pinned, archived, deleted and brought back
   await choose(window, 'Alpha', 'Archive')
   await expect(rowOf(window, 'Alpha')).toBeHidden()
   await expect(rowOf(other, 'Alpha')).toBeHidden()
-  await window.button('Undo').click()
+  await undo('Session archived')
   await expect(rowOf(window, 'Alpha')).toBeVisible()
 
   await choose(window, 'Beta', 'Delete')
   await expect(rowOf(window, 'Beta')).toBeHidden()
   await expect(rowOf(other, 'Beta')).toBeHidden()
-  await window.button('Undo').last().click()
+  await undo('Session deleted')
   await expect(rowOf(window, 'Beta')).toBeVisible()
   await expect(window.entry('You: The second of them')).toBeVisible()
 })
@@ -111,6 +113,7 @@ test('S-92 an exported session is imported from its file; once more it asks, and
   await window.newSession()
   await window.send('Keep this')
   await window.settled('completed')
+  await expect(window.sessions).toContainText('A scripted title')
   const { stdout } = await lab.lathe(['sessions', 'list', '--json'])
   const { id } = JSON.parse(stdout.split('\n')[0]!)
   const file = join(lab.folder, 'session.json')

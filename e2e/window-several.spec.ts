@@ -5,11 +5,25 @@ import { expect, type LatheWindow, test } from './window.ts'
 
 /** Words that never repeat, so that a gap or a doubling shows. */
 const words = Array.from({ length: 300 }, (_, at) => `word${at}`).join(' ')
-const streamed: Step = { emit: [{ text: words, everyMs: 15 }] }
+const middle = words.indexOf('word150')
+const firstHalf = { text: words.slice(0, middle), everyMs: 15 }
+const secondHalf = { text: words.slice(middle), everyMs: 15 }
+const streamed: Step = { emit: [firstHalf, secondHalf] }
+
+/** The same words, of which the second half comes when the test says so: until then the turn runs. */
+function held(): { step: Step; goOn(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { step: { emit: [firstHalf, { until: promise }, secondHalf] }, goOn: resolve }
+}
 
 /** All that the transcript shows, without the time that passes. */
 async function shown({ transcript }: LatheWindow): Promise<string[]> {
   return (await transcript.getByRole('article').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim())
+}
+
+/** Both show the same. */
+async function expectSame(one: LatheWindow, other: LatheWindow): Promise<void> {
+  await expect(async () => expect(await shown(other)).toEqual(await shown(one))).toPass({ timeout: 10_000 })
 }
 
 function answerOf({ transcript }: LatheWindow): Promise<string> {
@@ -19,12 +33,14 @@ function answerOf({ transcript }: LatheWindow): Promise<string> {
 }
 
 test('T-200 a reload in the middle of an answer leaves no gap and repeats nothing', async ({ open }) => {
-  const { lab, window } = await open({ script: [streamed] })
+  const { step, goOn } = held()
+  const { lab, window } = await open({ script: [step] })
   await window.newSession()
   await window.send('Count')
   await expect(window.transcript).toContainText('word20 ')
   await window.page.reload()
   await expect(window.entry('Answer, being written')).toContainText('word21')
+  goOn()
   await window.settled('completed')
   await expect(window.entry('Answer')).toHaveText(words)
   await expect(window.entry('You: Count')).toHaveCount(1)
@@ -32,30 +48,32 @@ test('T-200 a reload in the middle of an answer leaves no gap and repeats nothin
 })
 
 test('T-201 a second window shows what the first one shows, from the middle of a turn to its end', async ({ open }) => {
-  const desk = await open({ script: [{ emit: [{ text: words, everyMs: 15 }, { call: planCall }] }, ...rest] })
+  const { step, goOn } = held()
+  const desk = await open({ script: [{ emit: [...step.emit!, { call: planCall }] }, ...rest] })
   const first = desk.window
   await first.newSession()
   await first.send('Count and plan')
   await expect(first.transcript).toContainText('word10 ')
   const second = await desk.another()
   await expect(second.transcript).toContainText('word10 ')
+  goOn()
   for (let sample = 0; sample < 10; sample++) {
     const [one, other] = await Promise.all([answerOf(first), answerOf(second)])
     expect(one.startsWith(other) || other.startsWith(one)).toBe(true)
     expect(words.startsWith(one) && words.startsWith(other)).toBe(true)
   }
   await expect(first.entry('Tool call, shell')).toContainText('Waiting for you')
-  await expect.poll(() => shown(second)).toEqual(await shown(first))
+  await expectSame(first, second)
   expect(await answerOf(second)).toBe(words)
   await expect(second.approval).toContainText('echo together')
   await second.approval.getByRole('button', { name: 'Allow once' }).click()
   await first.settled('completed')
   await second.settled('completed')
-  await expect.poll(() => shown(second)).toEqual(await shown(first))
+  await expectSame(first, second)
   await second.send('Once more')
   await expect(first.entry('Answer: Once more, then.')).toBeVisible()
   await first.settled('completed')
-  await expect.poll(() => shown(second)).toEqual(await shown(first))
+  await expectSame(first, second)
 })
 
 const planCall = {
@@ -189,7 +207,8 @@ test('T-194 the card of an interrupted turn offers Continue, Retry and Dismiss; 
 })
 
 test('K-29 a turn goes on while no window is open, and the next window has all of it', async ({ open }) => {
-  const desk = await open({ script: [streamed, { emit: [{ text: 'And on.' }] }] })
+  const { step, goOn } = held()
+  const desk = await open({ script: [step, { emit: [{ text: 'And on.' }] }] })
   const { lab, window } = desk
   await window.newSession()
   await window.send('Count')
@@ -198,6 +217,7 @@ test('K-29 a turn goes on while no window is open, and the next window has all o
   await window.button('Queue').click()
   await expect(window.page.getByRole('list', { name: 'Queued messages' })).toContainText('and then go on')
   await window.page.close()
+  goOn()
   await expect.poll(() => lab.asked().length, { timeout: 30_000 }).toBe(2)
   const next = await desk.another()
   await next.sessions

@@ -132,6 +132,7 @@ test('X-810 XA-36 pasted text cannot end bracketed paste; several lines are aske
   await paste(window, 'echo one\necho two\necho three')
   await asked.getByRole('checkbox', { name: 'Do not ask again in this terminal' }).click()
   await asked.getByRole('button', { name: 'Paste', exact: true }).click()
+  await expect(keyboard(window)).toBeFocused()
   await page.keyboard.press('Enter')
   await expect(row(window, 'three')).toBeVisible()
   await paste(window, 'echo four\necho five')

@@ -5,13 +5,12 @@ import { expect, type LatheWindow, test } from './window.ts'
 const says = (text: string) => ({ emit: [{ text }] })
 const calls = (name: string, args: Record<string, unknown>) => ({ call: { name, args } })
 
-/** The names in the menu of an entry. */
-async function menuOf(window: LatheWindow, label: string): Promise<string[]> {
+/** Expects these names in the menu of an entry. */
+async function hasMenu(window: LatheWindow, label: string, names: string[]): Promise<void> {
   await window.entry(label).last().click({ button: 'right' })
-  const names = await window.page.getByRole('menuitem').allInnerTexts()
+  await expect(window.page.getByRole('menuitem')).toHaveText(names)
   await window.page.keyboard.press('Escape')
   await expect(window.page.getByRole('menu')).toBeHidden()
-  return names.map((name) => name.trim())
 }
 
 test('S-59 S-60 a thought is folded to its title, a call opens with its lines and output; neither repeats itself', async ({
@@ -50,17 +49,12 @@ test('S-59 S-60 a thought is folded to its title, a call opens with its lines an
 test('S-68 each entry has its actions in its menu: messages, answers, turns', async ({ open }) => {
   const { window } = await open({ script: mending('ms') })
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
   await window.send('Mend it')
   await window.settled('completed')
-  expect(await menuOf(window, 'You: Mend it')).toEqual(['Copy', 'Edit message', 'Fork from here', 'Delete from here'])
-  expect(await menuOf(window, 'Answer: Hours')).toEqual(['Copy', 'Fork from here'])
-  expect(await menuOf(window, 'Turn completed')).toEqual([
-    'Copy',
-    'Show changes',
-    'Undo changes',
-    'Try this turn again',
-  ])
+  await hasMenu(window, 'You: Mend it', ['Copy', 'Edit message', 'Fork from here', 'Delete from here'])
+  await hasMenu(window, 'Answer: Hours', ['Copy', 'Fork from here'])
+  await hasMenu(window, 'Turn completed', ['Copy', 'Show changes', 'Undo changes', 'Try this turn again'])
 })
 
 test('T-181 what never began is tried again, not continued', async ({ open }) => {
@@ -72,12 +66,12 @@ test('T-181 what never began is tried again, not continued', async ({ open }) =>
   await expect.poll(() => lab.asked().length).toBe(1)
   await window.button('Stop').click()
   await window.settled('stopped')
-  expect(await menuOf(window, 'Turn stopped')).toEqual(['Copy', 'Try this turn again'])
+  await hasMenu(window, 'Turn stopped', ['Copy', 'Try this turn again'])
   await window.button('Try this turn again').click()
   await expect(window.entry('Answer')).toContainText('Half')
   await window.button('Stop').click()
   await window.settled('stopped')
-  expect(await menuOf(window, 'Turn stopped')).toEqual(['Copy', 'Try this turn again', 'Continue'])
+  await hasMenu(window, 'Turn stopped', ['Copy', 'Try this turn again', 'Continue'])
 })
 
 test('S-83 S-80 /undo takes the last turn back with its files and gives its words, /redo brings both forward', async ({
@@ -92,7 +86,7 @@ test('S-83 S-80 /undo takes the last turn back with its files and gives its word
   })
   const { keyboard } = window.page
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
   await window.send('Look around')
   await window.settled('completed')
   await window.send('Make a file')
@@ -161,7 +155,9 @@ test('SA-38 S-148 a focused call keeps its focus over the settle, and only what 
   await call.focus()
   await window.settled('completed')
   await expect(call).toBeFocused()
-  const said = await window.page.evaluate(() => (window as unknown as { said: string[] }).said)
+  const heard = () => window.page.evaluate(() => (window as unknown as { said: string[] }).said)
+  await expect.poll(heard).toContain('Turn completed.')
+  const said = await heard()
   expect(said.filter((text) => text.includes('I look first.'))).toHaveLength(1)
   expect(said.filter((text) => text.includes('word0'))).toHaveLength(1)
   expect(said.some((text) => text.includes('word0') && !text.includes('word60'))).toBe(false)

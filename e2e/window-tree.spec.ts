@@ -15,7 +15,7 @@ test('F-1303 the tree marks what the session changed, shows ignored files when a
   await mkdir(join(lab.workspace, 'dist'))
   await writeFile(join(lab.workspace, 'dist/out.js'), 'x')
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
+  await window.allowAll()
   await window.send('Make it')
   await window.settled('completed')
   const files = await window.tab('Files')

@@ -24,8 +24,7 @@ function told({ lab }: Desk): string[] {
 /** Brings a turn to a running command. */
 async function runGated(window: LatheWindow): Promise<void> {
   await window.newSession()
-  await window.command('Approval mode: Allow everything')
-  await expect(window.button('Approval mode: Allow everything')).toBeVisible()
+  await window.allowAll()
   await window.send('Wait at the gate')
   await expect(window.status).toContainText('Running')
 }
@@ -138,6 +137,7 @@ test('T-132 while a turn runs Enter steers and Ctrl+Enter queues, or as the sett
 
   using client = await HostClient.of(desk.lab.home)
   await client.handlers.settings.set({ requestId: newId(), settings: { 'composer.whileRunning': 'queue' } }, client.who)
+  await expect(window.message).toHaveAttribute('placeholder', 'Queue what comes next')
   await window.message.fill('three')
   await window.message.press('Enter')
   await expect(queue).toContainText(['two', 'three'])

@@ -61,10 +61,24 @@ export class LatheWindow {
     await expect(this.message).toBeFocused()
   }
 
-  /** The newest turn has settled so. */
+  /** The newest turn, that of a message just sent too, has settled so. */
   async settled(outcome: 'completed' | 'stopped' | 'failed'): Promise<void> {
-    await expect(this.entry(`Turn ${outcome}`).last()).toBeVisible()
+    const marks = this.transcript.getByRole('article', { name: /^(?:Sending: |You: |Started by |Turn )/ })
+    await expect(marks.last()).toHaveAccessibleName(new RegExp(`^Turn ${outcome}`))
     await expect(this.button('Stop')).toBeHidden()
+  }
+
+  /** That many files stand with the message, each wholly there: one on its way holds the message back. */
+  async attached(count: number): Promise<void> {
+    const chips = this.page.getByRole('list', { name: 'Attachments' }).getByRole('listitem')
+    await expect(chips).toHaveCount(count)
+    await expect(chips.filter({ hasText: /\d %/ })).toHaveCount(0)
+  }
+
+  /** Nothing is asked in this session from now on. */
+  async allowAll(): Promise<void> {
+    await this.command('Approval mode: Allow everything')
+    await expect(this.button('Approval mode: Allow everything')).toBeVisible()
   }
 
   async tab(name: 'Changes' | 'Plan' | 'Files' | 'Context'): Promise<Locator> {

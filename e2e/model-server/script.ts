@@ -16,6 +16,8 @@ export type Action =
   /** Bytes straight onto the wire: a string, or base64. */
   | { raw: string | { base64: string } }
   | { delayMs: number }
+  /** Waits for what the test does in its own time. */
+  | { until: Promise<unknown> }
   | { ping: true }
   | { progress: unknown }
   | { usage: Usage }

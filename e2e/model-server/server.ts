@@ -169,7 +169,7 @@ async function perform(action: Action, wire: Wire, out: Output): Promise<boolean
   else if ('words' in action) {
     for (let i = 0; i < action.words && !out.gone; i++) {
       await out.write(wire.text('word '))
-      if (action.everyMs) await out.pause(action.everyMs)
+      if (action.everyMs) await out.pause(delay(action.everyMs))
     }
   } else if ('call' in action) {
     const { id = `call_${++minted}`, name, args = {}, fragments = 2 } = action.call
@@ -178,7 +178,8 @@ async function perform(action: Action, wire: Wire, out: Output): Promise<boolean
   else if ('carrier' in action) await out.write(wire.carrier(action.carrier))
   else if ('raw' in action)
     await out.write(typeof action.raw === 'string' ? action.raw : Buffer.from(action.raw.base64, 'base64'))
-  else if ('delayMs' in action) await out.pause(action.delayMs)
+  else if ('delayMs' in action) await out.pause(delay(action.delayMs))
+  else if ('until' in action) await out.pause(action.until)
   else if ('ping' in action) await out.write(wire.ping())
   else if ('progress' in action) await out.write(wire.progress(action.progress))
   else if ('usage' in action) await out.write(wire.close(null, action.usage))
@@ -211,7 +212,7 @@ async function say(
   if (!everyMs) return out.write(frame(text))
   for (const word of text.match(/\S+\s*|\s+/g) ?? []) {
     await out.write(frame(word))
-    await out.pause(everyMs)
+    await out.pause(delay(everyMs))
     if (out.gone) return
   }
 }
@@ -262,9 +263,10 @@ class Output {
     }
   }
 
-  async pause(ms: number): Promise<void> {
+  /** Until then, or the client leaves. */
+  async pause(until: Promise<unknown>): Promise<void> {
     await this.flush()
-    await Promise.race([delay(ms), this.closed()])
+    await Promise.race([until, this.closed()])
   }
 
   async end(): Promise<void> {

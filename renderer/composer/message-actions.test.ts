@@ -4,7 +4,7 @@ import { type Client, type Link, setLink } from '../state/link.ts'
 import { closeSessions, openSession } from '../state/session-store.ts'
 import { view } from '../transcript/fixtures.ts'
 import { composerOf } from './composer-store.ts'
-import { sendMessage } from './message-actions.ts'
+import { recallPrompt, sendMessage } from './message-actions.ts'
 
 afterEach(closeSessions)
 
@@ -67,6 +67,29 @@ test('S-107 a refused command comes back with the reason, unless something else 
     await running
     expect(store.getState()).toMatchObject({ text: left, remark: { text: 'The disk is full.' } })
   }
+})
+
+test('S-103 while earlier prompts load, what is typed stays, and each press of the key is a step', async () => {
+  const { store, place } = commanded()
+  const prompts = [{ text: 'newer' }, { text: 'older' }]
+  const load = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    openSession('s').controller.prompts = () => promise.then(() => prompts)
+    return resolve
+  }
+  place('draft')
+  let loaded = load()
+  const pressed = [recallPrompt('s', 1), recallPrompt('s', 1)]
+  loaded()
+  await Promise.all(pressed)
+  expect(store.getState().text).toBe('older')
+  place('draft', { recall: null })
+  loaded = load()
+  const once = recallPrompt('s', 1)
+  place('typed meanwhile')
+  loaded()
+  await once
+  expect(store.getState()).toMatchObject({ text: 'typed meanwhile', recall: null })
 })
 
 test('F-1204 a file that cannot go is told before one on its way, and stays told when that one is there', async () => {

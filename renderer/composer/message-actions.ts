@@ -119,11 +119,14 @@ export async function saveEdit(sessionId: string): Promise<void> {
 /** One earlier (1) or later (-1) prompt takes the place of the text. */
 export async function recallPrompt(sessionId: string, step: 1 | -1): Promise<void> {
   const { store, place } = composerOf(sessionId)
-  const { recall, text, mentions } = store.getState()
+  const { recall, text: before } = store.getState()
   const prompts = () => openSession(sessionId).controller.prompts()
-  const draft = { text, mentions: standing(text, mentions) }
-  const now = recall ?? startRecall((await attempt('Could not load earlier prompts', prompts)) ?? [], draft)
-  const next = stepRecall(now, step)
+  const loaded = recall ? [] : ((await attempt('Could not load earlier prompts', prompts)) ?? [])
+  // Meanwhile something else may have been typed, which stays, or the key pressed again.
+  const now = store.getState()
+  if (!now.recall && now.text !== before) return
+  const draft = { text: before, mentions: standing(before, now.mentions) }
+  const next = stepRecall(now.recall ?? startRecall(loaded, draft), step)
   if (!next) return
   const { text: shown, mentions: meant = [] } = recalledPrompt(next)
   place(shown, { mentions: meant, recall: next.at < 0 ? null : next })

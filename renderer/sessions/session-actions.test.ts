@@ -1,7 +1,9 @@
 // @vitest-environment happy-dom
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { sampleEntry as entry } from '../../preload/contract/sample-entry.ts'
+import { composerOf } from '../composer/composer-store.ts'
 import { type Client, type Link, setLink } from '../state/link.ts'
+import { closeSessions } from '../state/session-store.ts'
 import { useWindow } from '../state/window-store.ts'
 import { applyWorkbenchEvent, useWorkbench } from '../state/workbench-store.ts'
 import { currentWorkspace, deleteSession, newSession, renameSession } from './session-actions.ts'
@@ -11,6 +13,12 @@ const recorded = (name: string, reply: object) => (input: Record<string, unknown
   asked.push([name, input]),
   Promise.resolve(reply)
 )
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  document.body.replaceChildren()
+  closeSessions()
+})
 
 beforeEach(() => {
   asked.length = 0
@@ -65,6 +73,47 @@ test('S-3 a new session opens at once, in the folder it was asked for, though no
   await newSession('/w')
   expect(useWindow.getState().sessionId).toBe('fresh')
   expect(currentWorkspace()).toBe('/w')
+})
+
+test('S-101 what is typed before the new session is there is its message, and none of the one on screen', async () => {
+  document.body.innerHTML = '<textarea id="composer"></textarea>'
+  const composer = document.querySelector<HTMLTextAreaElement>('#composer')!
+  composer.focus()
+  const frames: (() => void)[] = []
+  vi.stubGlobal('requestAnimationFrame', (run: () => void) => frames.push(run))
+  const created = Promise.withResolvers<object>()
+  const session = { draft: async () => ({ text: '', attachments: [] }), setDraft: async () => ({}) }
+  const sessions = { create: () => created.promise }
+  setLink({ client: { sessions, session } as unknown as Client, read() {} } as unknown as Link)
+  const making = newSession('/w')
+  const field = document.activeElement as HTMLTextAreaElement
+  expect(field).not.toBe(composer)
+  field.value = 'Write the plan'
+  created.resolve({ sessionId: 'fresh' })
+  await making
+  while (frames.length > 0) frames.shift()!()
+  expect(composerOf('fresh').store.getState().text).toBe('Write the plan')
+  expect(composer.value).toBe('')
+  expect(field.isConnected).toBe(false)
+})
+
+test('S-101 what is typed for a session that cannot be made stays in the one on screen', async () => {
+  document.body.innerHTML = '<textarea id="composer"></textarea>'
+  const composer = document.querySelector<HTMLTextAreaElement>('#composer')!
+  composer.focus()
+  const created = Promise.withResolvers<object>()
+  const session = { draft: async () => ({ text: '', attachments: [] }), setDraft: async () => ({}) }
+  const sessions = { create: () => created.promise }
+  setLink({ client: { sessions, session } as unknown as Client, read() {} } as unknown as Link)
+  useWindow.setState({ sessionId: 'shown' })
+  composerOf('shown').place('Half of ')
+  const making = newSession('/w')
+  const field = document.activeElement as HTMLTextAreaElement
+  field.value = 'it'
+  created.reject(new Error('The folder is away.'))
+  await making
+  expect(composerOf('shown').store.getState().text).toBe('Half of it')
+  expect(document.activeElement).toBe(composer)
 })
 
 test('without a folder, a new session asks for one', async () => {

@@ -3,6 +3,7 @@ import { attempt } from '../app/attempt.ts'
 import type { Entry } from '../../preload/contract/session.ts'
 import { undoDeleteMs } from '../../preload/contract/limits.ts'
 import { newId } from '../../preload/contract/ids.ts'
+import { composerOf } from '../composer/composer-store.ts'
 import { act, client } from '../state/link.ts'
 import { prefer } from '../state/preferences.ts'
 import { openSession } from '../state/session-store.ts'
@@ -11,6 +12,7 @@ import { useWorkbench } from '../state/workbench-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { toast } from '../ui/toast.tsx'
 import { holdUnread } from './read-mark.ts'
+import { typeAhead } from './typed-ahead.ts'
 
 function entryOf(sessionId: string): Entry | undefined {
   return useWorkbench.getState().entries.get(sessionId)
@@ -34,20 +36,28 @@ const opened = new Map<string, string>()
 /** `prompt` is put in the composer, never sent. */
 export async function newSession(workspace: string | null = currentWorkspace(), prompt = ''): Promise<void> {
   if (workspace === null) return openFolder()
-  await attempt('Could not start a session', async () => {
+  const typed = prompt === '' ? typeAhead() : () => ''
+  const made = await attempt('Could not start a session', async () => {
     const { sessionId } = await client().sessions.create({ ...act(), workspace })
     opened.set(sessionId, workspace)
     if (prompt !== '') await client().session.setDraft({ sessionId, text: prompt, attachments: [], source: 'link' })
     showSession(sessionId)
-    focusComposerSoon()
+    return sessionId
   })
+  if (made === undefined) return addText(useWindow.getState().sessionId, typed())
+  // The composer mounts with the session; the focus goes there once it is on screen.
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      addText(made, typed())
+      document.querySelector<HTMLElement>('[data-region="composer"] textarea')?.focus()
+    }),
+  )
 }
 
-/** The composer mounts with the session; the focus goes there once it is on screen. */
-function focusComposerSoon(): void {
-  requestAnimationFrame(() =>
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('[data-region="composer"] textarea')?.focus()),
-  )
+function addText(sessionId: string | null, text: string): void {
+  if (sessionId === null || text === '') return
+  const { store, place } = composerOf(sessionId)
+  place(store.getState().text + text)
 }
 
 /** Opens a folder as a workspace, chosen in the system's own dialog where the host has one, and starts a session in it. */

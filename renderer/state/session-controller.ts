@@ -108,6 +108,8 @@ export function createSessionController(
 ): SessionController {
   const act = () => ({ requestId: newId(), sessionId })
   let touchedAt = -Infinity
+  /** Settles with the answer to the message that was sent last. */
+  let answered: Promise<unknown> = Promise.resolve()
 
   async function asked<T>(call: Promise<T>): Promise<T> {
     try {
@@ -150,19 +152,26 @@ export function createSessionController(
     return header
   }
 
+  /** Messages reach the host in the order they were sent in: each once the one before it is answered. */
+  function sendInTurn(one: Unsent): Promise<SubmitReply> {
+    const reply = answered.then(() => send(one))
+    answered = reply.catch(() => {})
+    return reply
+  }
+
   const controller: SessionController = {
     submit({ text, attachments, mentions }, whenBusy) {
       const running = store.getState().view?.header.currentTurnId != null
       const as = !running || whenBusy === 'refuse' ? 'turn' : whenBusy === 'queue' ? 'followUp' : 'steer'
       const one: Unsent = { requestId: newId(), text, attachments, mentions, as, at: Date.now(), refusal: null }
       store.setState(({ unsent }) => ({ unsent: [...unsent, one] }))
-      return send(one)
+      return sendInTurn(one)
     },
     tryAgain(requestId) {
       const one = store.getState().unsent.find((each) => each.requestId === requestId)
       if (!one) return Promise.reject(asLatheError(new Error('This message is no longer waiting.')))
       setUnsent(requestId, (each) => ({ ...each, refusal: null }))
-      return send(one)
+      return sendInTurn(one)
     },
     takeUnsent(requestId) {
       const one = store.getState().unsent.find((each) => each.requestId === requestId)

@@ -18,6 +18,8 @@ function fakeHost(first: SessionView) {
     frame: (() => {}) as (event: SessionEvent) => void,
     submitted: [] as unknown[],
     refuse: null as unknown,
+    /** What it waits for before it answers. */
+    busy: Promise.resolve(),
   }
   const client = {
     session: {
@@ -25,6 +27,7 @@ function fakeHost(first: SessionView) {
       events: async ({ after }: { after: number }) => (host.places.push(after), []),
       submit: async (input: { requestId: string; whenBusy: string }) => {
         host.submitted.push(input)
+        await host.busy
         if (host.refuse) {
           const body = host.refuse
           host.refuse = null
@@ -210,6 +213,20 @@ describe('sending', () => {
     expect(reply).toEqual({ accepted: 'queued', followUpId: 'f' })
     expect(host.submitted).toMatchObject([{ whenBusy: 'steer' }, { whenBusy: 'queue', text: 'also this' }])
     expect(session.store.getState().unsent).toEqual([])
+  })
+
+  test('messages sent one after another reach the host in that order, however long it takes over one', async () => {
+    const host = await opened()
+    const free = Promise.withResolvers<void>()
+    host.busy = free.promise
+    const texts = ['first', 'second', 'third']
+    const sent = texts.map((text) => session.controller.submit({ text, attachments: [] }, 'queue'))
+    expect(session.store.getState().unsent.map(({ text }) => text)).toEqual(texts)
+    await frame()
+    expect(host.submitted).toMatchObject([{ text: 'first' }])
+    free.resolve()
+    await Promise.all(sent)
+    expect(host.submitted).toMatchObject(texts.map((text) => ({ text })))
   })
 
   test('a refused message can be taken back, one on its way cannot', async () => {
