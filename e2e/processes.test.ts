@@ -90,8 +90,15 @@ class Scene {
     this.host.kill('SIGTERM')
     await this.host.ended
     // What a signal has ended takes a moment to be gone.
-    const gone = vi.waitFor(async () => expect(await this.lab.processes()).toEqual([]), { timeout: 10_000 })
-    await gone.finally(() => this.lab[Symbol.asyncDispose]())
+    const gone = async () => {
+      const left = await this.lab.processes()
+      if (left.length > 0) throw new Error(`Left running: ${left.join('; ')}`)
+    }
+    try {
+      await vi.waitFor(gone, { timeout: 10_000 })
+    } finally {
+      await this.lab[Symbol.asyncDispose]()
+    }
   }
 }
 

@@ -119,5 +119,5 @@ test('S-101 what is typed for a session that cannot be made stays in the one on 
 test('without a folder, a new session asks for one', async () => {
   vi.stubGlobal('requestAnimationFrame', (run: () => void) => (run(), 0))
   await newSession()
-  expect(useWindow.getState().dialog).toEqual({ kind: 'folder', purpose: 'open' })
+  expect(useWindow.getState().dialog).toEqual({ kind: 'folder', purpose: { do: 'open' } })
 })
