@@ -5,6 +5,7 @@ import { programEnvironment } from './exec/environment.ts'
 import { checkpointFolder } from './files/checkpoint-stores.ts'
 import { Differ } from './files/diff.ts'
 import { Drafts } from './files/drafts.ts'
+import { createFileIndex } from './files/file-index.ts'
 import { CommitGate } from './files/gate.ts'
 import { Images } from './files/images.ts'
 import { Paths } from './files/paths.ts'
@@ -17,7 +18,7 @@ import { WorkspaceChanges } from './files/workspace-changes.ts'
 import type { Log } from './platform/log.ts'
 import { StoredFileStates, StoredIntents } from './sessions/file-records.ts'
 import type { Storage } from './storage/storage.ts'
-import { createFileIndex, fileAnswers } from './transport/answers/file-answers.ts'
+import type { FileServices } from './transport/answers/file-answers.ts'
 
 export type WorkbenchFilesPorts = {
   home: string
@@ -72,7 +73,7 @@ export function openWorkbenchFiles({ home, storage, log, send, workspaces, extra
     watched,
     watching,
     images: new Images(blobs),
-    answers: fileAnswers({
+    services: {
       watch: (workspace) => watching.watch(workspace),
       index,
       recent,
@@ -84,7 +85,7 @@ export function openWorkbenchFiles({ home, storage, log, send, workspaces, extra
       recorded: (ids) => intents.recorded(ids),
       extraFolders,
       knowsWorkspace: async (path) => (await storage.workspaces()).some((one) => one.path === path),
-    }),
+    } satisfies FileServices,
     dispose: async () => {
       await stored.flush()
       await recent.save()

@@ -52,11 +52,8 @@ import { toldWhenLost } from './storage/lost-storage.ts'
 import { toldWhenSlow } from './storage/slow-commits.ts'
 import type { Storage } from './storage/storage.ts'
 import { createTools } from './tools/all-tools.ts'
-import { changeAnswers } from './transport/answers/change-answers.ts'
-import { listAnswers } from './transport/answers/list-answers.ts'
-import type { Desktop, Services } from './transport/answers/services.ts'
-import { sessionAnswers } from './transport/answers/session-answers.ts'
-import { workbenchAnswers } from './transport/answers/workbench-answers.ts'
+import { allAnswers } from './transport/answers/all-answers.ts'
+import type { Desktop } from './transport/answers/host-answers.ts'
 import type { Handlers } from './transport/handlers.ts'
 import { HostState } from './transport/host-state.ts'
 import { openWorkbenchFiles } from './workbench-files.ts'
@@ -338,6 +335,8 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     environment: decisionEnvironment,
   })
   const exports = new Exports({ storage, sessions })
+  const contextReport = async (sessionId: string) =>
+    reportContext({ ...modelContext, chooseModel, agents }, (await sessions.open(sessionId)).header)
   const sideCommands = new SideCommands({
     sessions,
     forks,
@@ -345,7 +344,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     providers: () => models.list(),
     chooseModel,
     agents,
-    context: (sessionId) => services.context.report(sessionId),
+    context: contextReport,
     version,
     uptime: () => process.uptime() * 1_000,
   })
@@ -397,7 +396,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     redact: (text) => redactions.get().text(text),
   })
 
-  const services: Services = {
+  const handlers = allAnswers({
     storage,
     sessions,
     rewinds,
@@ -416,24 +415,21 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     chooseModel,
     config,
     secrets,
-    environment,
     terminals,
     ownCommands,
     exec,
     paths,
     differ: files.differ,
     gate: files.gate,
+    files: files.services,
     events,
     stopToolCommand: (itemId) => tools.stopCommand(itemId),
-    context: {
-      report: async (sessionId) =>
-        reportContext({ ...modelContext, chooseModel, agents }, (await sessions.open(sessionId)).header),
-    },
+    contextReport,
     rules,
     desktop: options.desktop ?? null,
     host,
     now,
-  }
+  })
 
   const stopDiskWatch = lasting ? watchDisk(home, (free) => host.diskLeft(free)) : () => {}
   const stopUpkeep = lasting
@@ -443,13 +439,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
   const ending = new AbortController()
   let disposing: Promise<void> | null = null
   return {
-    handlers: {
-      ...sessionAnswers(services),
-      ...listAnswers(services),
-      ...workbenchAnswers(services),
-      ...changeAnswers(services),
-      ...files.answers,
-    },
+    handlers,
     sessions,
     storage,
     start: async () => {

@@ -1,8 +1,10 @@
 /** The files of each open workspace for quick open and `@` mentions: listed once, then kept current by the watcher (F-819). */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { listFiles } from './file-search.ts'
 import type { FilePath } from './paths.ts'
 import { foldersAbove, foldersOf, PathList, rankPaths } from './quick-open.ts'
+import type { SearchProgram } from './search-program.ts'
 
 export type FileIndexOptions = {
   /** All paths below a folder that rules of F-802 leave in, in path order. */
@@ -26,6 +28,8 @@ type Indexed = {
 const unfollowedMs = 5_000
 /** More paths than these are quicker listed than looked at. */
 const changedMax = 2_000
+const pathsMax = 200_000
+const listingMs = 10_000
 
 export class FileIndex {
   readonly #options: FileIndexOptions
@@ -100,4 +104,16 @@ async function takeChanges(known: Indexed, root: FilePath, files: PathList, fold
     }
   }
   return true
+}
+
+/** The files of workspaces, found by the search program; `watching` tells whether it hears of every change. */
+export function createFileIndex(
+  program: SearchProgram,
+  watching: { isWatched(workspace: string): boolean },
+): FileIndex {
+  return new FileIndex({
+    // Not a caller's signal: several key presses share one list.
+    list: async (root) => (await listFiles(program, root, pathsMax, AbortSignal.timeout(listingMs))).paths,
+    isWatched: (workspace) => watching.isWatched(workspace),
+  })
 }

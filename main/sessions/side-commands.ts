@@ -7,16 +7,14 @@ import { ApprovalMode, type SessionView } from '../../preload/contract/session.t
 import type { Usage } from '../../preload/contract/usage.ts'
 import type { ProviderState } from '../models/models.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { AgentFiles } from '../agent/agent-files.ts'
 import { addUsage } from '../agent/usage.ts'
 import type { Rights } from '../turns/requests.ts'
 import type { Forks } from './forks.ts'
 import { saidBy } from './export.ts'
 import type { Sessions } from './sessions.ts'
-import { agentNames, agentSettings, type ChoicePorts } from './turn-choice.ts'
+import { agentNames, agentSettings, type AgentPorts } from './turn-choice.ts'
 
-export type SidePorts = ChoicePorts & {
-  agents: Pick<AgentFiles, 'read' | 'list'>
+export type SidePorts = AgentPorts & {
   sessions: Pick<Sessions, 'actor' | 'open' | 'command' | 'delete'>
   forks: Pick<Forks, 'fork'>
   storage: Pick<Storage, 'items' | 'item' | 'contextItems'>

@@ -12,6 +12,9 @@ export type ChoicePorts = {
   agents: Pick<AgentFiles, 'read'>
 }
 
+/** Ports that can also say which agents there are. */
+export type AgentPorts = ChoicePorts & { agents: Pick<AgentFiles, 'list'> }
+
 type Choosing = Pick<SessionHeader, 'model' | 'agent' | 'workspace'>
 
 /**
@@ -72,7 +75,7 @@ export function modelOfTurn(
  * person chooses again. Throws `request.invalid` with the names there are, and `config.invalid` for one that is broken (S-8).
  */
 export async function agentSettings(
-  ports: ChoicePorts & { agents: Pick<AgentFiles, 'read' | 'list'> },
+  ports: AgentPorts,
   name: string | null,
   workspace: string,
 ): Promise<{ agent: string | null; model?: null; effort?: null }> {

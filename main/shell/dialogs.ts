@@ -2,7 +2,7 @@
 import { access } from 'node:fs/promises'
 import { BrowserWindow, dialog, shell } from 'electron'
 import { LatheError } from '../../preload/contract/errors.ts'
-import type { Desktop } from '../transport/answers/services.ts'
+import type { Desktop } from '../transport/answers/host-answers.ts'
 import { outsideAddress } from './page-origin.ts'
 
 const betweenOpensMs = 2_000

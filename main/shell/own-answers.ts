@@ -2,11 +2,9 @@
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
 import type { Update } from '../../preload/contract/update.ts'
 import { Broadcast, joined } from '../platform/broadcast.ts'
-import type { Desktop } from '../transport/answers/services.ts'
-import type { Handlers } from '../transport/handlers.ts'
+import type { Desktop } from '../transport/answers/host-answers.ts'
+import { ok, type Handlers } from '../transport/handlers.ts'
 import type { Updates } from './updates.ts'
-
-const ok = { ok: true } as const
 
 /** The update as windows are told of it, from now on. */
 export class UpdateNews {

@@ -3,9 +3,7 @@ import type { BrowserRights } from '../../preload/contract/browsers.ts'
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
 import { Broadcast, joined } from '../platform/broadcast.ts'
 import type { Browsers } from './browsers.ts'
-import type { ClientContext, Handlers } from './handlers.ts'
-
-const ok = { ok: true } as const
+import { ok, type ClientContext, type Handlers } from './handlers.ts'
 
 /** `handlers` with the web host's own answers in place of the owner's; `addressOf` is an address of these rights. */
 export function withBrowsers(

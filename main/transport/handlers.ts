@@ -41,3 +41,11 @@ export type Handlers = {
     >
   }
 }
+
+/** The reply of a mutation that has nothing else to say. */
+export const ok = { ok: true } as const
+
+/** The caller's signal; for one that cannot go, a signal that never aborts. */
+export function signalOf({ signal }: ClientContext): AbortSignal {
+  return signal ?? new AbortController().signal
+}

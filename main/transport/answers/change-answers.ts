@@ -4,11 +4,11 @@ import type { ChangeDiff, UndoPlan } from '../../../preload/contract/change-rout
 import type { ChangedFile, SessionView } from '../../../preload/contract/session.ts'
 import { linkMode, type FileChange } from '../../files/change.ts'
 import { rejectChange, reviewHunks } from '../../files/changes.ts'
-import { patchText, type FileDiff } from '../../files/diff.ts'
-import { readEntry } from '../../files/gate.ts'
+import { patchText, type Differ, type FileDiff } from '../../files/diff.ts'
+import { readEntry, type CommitGate } from '../../files/gate.ts'
 import { headerStarts } from '../../files/line-diff.ts'
 import { mergeChanges } from '../../files/merged-changes.ts'
-import type { Place } from '../../files/paths.ts'
+import type { Paths, Place } from '../../files/paths.ts'
 import { pictureBody, pictureOf } from '../../files/pictures.ts'
 import {
   applyReturns,
@@ -21,14 +21,16 @@ import {
 } from '../../files/undo.ts'
 import { hashOf } from '../../files/version.ts'
 import { changedFile } from '../../sessions/file-records.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import type { Storage } from '../../storage/storage.ts'
 import { checkRights, type Rights, whileMayAct } from '../../turns/requests.ts'
-import type { Handlers } from '../handlers.ts'
-import type { Services } from './services.ts'
+import { ok, signalOf, type Handlers } from '../handlers.ts'
 
-const ok = { ok: true } as const
 const never = () => new AbortController().signal
 
-export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'undo'> {
+export type ChangeServices = { storage: Storage; sessions: Sessions; differ: Differ; paths: Paths; gate: CommitGate }
+
+export function changeAnswers(services: ChangeServices): Pick<Handlers, 'changes' | 'undo'> {
   const { storage, sessions, differ, paths, gate } = services
   const deps = { paths, gate, blobs: storage.blobs, differ }
 
@@ -184,11 +186,7 @@ export function changeAnswers(services: Services): Pick<Handlers, 'changes' | 'u
     },
     undo: {
       preview: async ({ sessionId, ...asked }, client) => {
-        const { turns, files } = await planned(
-          (await sessions.actor(sessionId)).peek().view,
-          asked,
-          client.signal ?? never(),
-        )
+        const { turns, files } = await planned((await sessions.actor(sessionId)).peek().view, asked, signalOf(client))
         return plan(turns, files)
       },
       apply: ({ sessionId, ...asked }, { rights }) => apply(sessionId, asked, rights),

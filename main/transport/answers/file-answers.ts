@@ -3,8 +3,7 @@ import { LatheError } from '../../../preload/contract/errors.ts'
 import { editedBytesMax } from '../../../preload/contract/limits.ts'
 import type { ExtraFolder } from '../../../preload/contract/session.ts'
 import type { Drafts, StoredDraft } from '../../files/drafts.ts'
-import { FileIndex } from '../../files/file-index.ts'
-import { listFiles } from '../../files/file-search.ts'
+import type { FileIndex } from '../../files/file-index.ts'
 import { historyFolders } from '../../files/never-entered.ts'
 import type { FilePath, Paths, Place } from '../../files/paths.ts'
 import type { RecentFiles } from '../../files/recent-files.ts'
@@ -16,7 +15,7 @@ import { listFolder, viewFile } from '../../files/tree.ts'
 import type { FileWorkers } from '../../files/worker-pool.ts'
 import { readDocument } from '../../tools/documents.ts'
 import { whileMayAct } from '../../turns/requests.ts'
-import type { Handlers } from '../handlers.ts'
+import { signalOf, type Handlers } from '../handlers.ts'
 
 export type FileServices = {
   paths: Paths
@@ -35,9 +34,7 @@ export type FileServices = {
   recent: RecentFiles
 }
 
-const quickOpenPathsMax = 200_000
 const quickOpenHits = 50
-const listingMs = 10_000
 /** Of files too large for the editor, what the viewer shows. */
 const beginningBytes = 2 * 1024 * 1024
 /** Enough to tell what a file is. */
@@ -51,18 +48,6 @@ const noFile = {
   version: null,
   readOnly: null,
 }
-/** The files of workspaces, found by the search program; `watching` tells whether it hears of every change. */
-export function createFileIndex(
-  program: SearchProgram,
-  watching: { isWatched(workspace: string): boolean },
-): FileIndex {
-  return new FileIndex({
-    // Not a caller's signal: several key presses share one list.
-    list: async (root) => (await listFiles(program, root, quickOpenPathsMax, AbortSignal.timeout(listingMs))).paths,
-    isWatched: (workspace) => watching.isWatched(workspace),
-  })
-}
-
 /** The window's own requests belong to no session. */
 const placeOf = (workspace: string): Place => ({ sessionId: 'window', workspace, extraFolders: [] })
 
@@ -104,7 +89,7 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
         return { path, ...file, binary: file.text === null, draft: draft && shownDraft(draft) }
       },
       picture: async ({ workspace, path }) => pictureBody((await readWhole(await resolve(workspace, path))).content),
-      document: async ({ workspace, path, fromPage = 1 }, { signal = new AbortController().signal }) => {
+      document: async ({ workspace, path, fromPage = 1 }, client) => {
         const found = await resolve(workspace, path)
         const { mediaType, bytes } = await viewFile(found, headBytes)
         const document = await readDocument(files.workers, {
@@ -114,7 +99,7 @@ export function fileAnswers(files: FileServices): Pick<Handlers, 'files'> {
           load: async () => (await readWhole(found)).content,
           pages: mediaType === 'application/pdf' && fromPage > 1 ? `${fromPage}-999999` : null,
           to: 'read',
-          signal,
+          signal: signalOf(client),
         })
         if (!document) return null
         return { path, text: document.lines.map(({ text }) => text).join('\n'), pages: document.pages ?? null }

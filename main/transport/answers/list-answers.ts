@@ -1,14 +1,28 @@
 /** Answers about the list of sessions: paging, names, deletion, search, export. */
 import { realpath } from 'node:fs/promises'
 import { listPage, listPageMax, searchHits } from '../../../preload/contract/limits.ts'
+import type { ExecSessions } from '../../exec/exec-sessions.ts'
+import type { DefaultModel } from '../../sessions/default-model.ts'
+import type { Exports } from '../../sessions/exports.ts'
+import type { Forks } from '../../sessions/forks.ts'
+import type { Imports } from '../../sessions/imports.ts'
 import { checkPlace } from '../../sessions/message-checks.ts'
-import { agentSettings } from '../../sessions/turn-choice.ts'
-import type { Handlers } from '../handlers.ts'
-import type { Services } from './services.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import { agentSettings, type AgentPorts } from '../../sessions/turn-choice.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { ok, type Handlers } from '../handlers.ts'
 
-const ok = { ok: true } as const
+export type ListServices = AgentPorts & {
+  storage: Storage
+  sessions: Sessions
+  exec: ExecSessions
+  forks: Forks
+  imports: Imports
+  exports: Exports
+  defaultModel: DefaultModel
+}
 
-export function listAnswers(services: Services): Pick<Handlers, 'sessions'> {
+export function listAnswers(services: ListServices): Pick<Handlers, 'sessions'> {
   const { sessions, storage } = services
   return {
     sessions: {

@@ -1,27 +1,38 @@
-/** Answers of the routes about one session: open, stream, submit, steer, queue, decide, recover. */
+/** Answers of the routes about one session: open, stream, submit, stop, settings, going back, its draft. */
 import { LatheError } from '../../../preload/contract/errors.ts'
-import type { Mention } from '../../../preload/contract/items.ts'
-import type { Draft } from '../../../preload/contract/session-routes.ts'
 import { sliceItems } from '../../../preload/contract/limits.ts'
-import { fingerprintOf } from '../../sessions/message-checks.ts'
-import { agentSettings } from '../../sessions/turn-choice.ts'
-import type { Handlers } from '../handlers.ts'
-import type { Services } from './services.ts'
+import type { ContextReport, Draft } from '../../../preload/contract/session-routes.ts'
+import type { ModelService } from '../../models/models.ts'
+import type { Compactions } from '../../sessions/compactions.ts'
+import type { OwnCommands } from '../../sessions/own-commands.ts'
+import type { Rewinds } from '../../sessions/rewinds.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import type { SideCommands } from '../../sessions/side-commands.ts'
+import { agentSettings, type AgentPorts } from '../../sessions/turn-choice.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { ok, signalOf, type Handlers } from '../handlers.ts'
 
-const ok = { ok: true } as const
+export type SessionServices = AgentPorts & {
+  storage: Storage
+  sessions: Sessions
+  rewinds: Rewinds
+  compactions: Compactions
+  sideCommands: SideCommands
+  ownCommands: OwnCommands
+  models: ModelService
+  contextReport(sessionId: string): Promise<ContextReport>
+  /** Ends the command of a tool call; false where none of it runs (X-309). */
+  stopToolCommand(itemId: string): boolean
+  now(): number
+}
 
-export function sessionAnswers(
-  services: Services,
-): Pick<Handlers, 'session' | 'exec' | 'steers' | 'followUps' | 'approvals' | 'questions' | 'recovery'> {
+export function sessionAnswers(services: SessionServices): Pick<Handlers, 'session'> {
   const { sessions, storage } = services
-  /** Throws `mention.missing`; a queued message is looked at once more when it starts. */
-  const resolved = async (sessionId: string, mentions: Mention[] | undefined) =>
-    mentions?.length ? sessions.turns.resolveMentions(await sessions.actor(sessionId), mentions) : undefined
   return {
     session: {
       open: ({ sessionId, around }) => sessions.open(sessionId, around),
       events: ({ sessionId, after, journalId }, client) =>
-        sessions.events(sessionId, after, journalId, client.signal ?? new AbortController().signal),
+        sessions.events(sessionId, after, journalId, signalOf(client)),
       items: ({ sessionId, limit, ...where }) =>
         storage.items(sessionId, {
           ...(where.before === undefined ? {} : { before: where.before }),
@@ -91,7 +102,7 @@ export function sessionAnswers(
         return ok
       },
       releaseHold: ({ sessionId }, client) => sessions.command(sessionId, { type: 'hold.release' }, client.rights),
-      context: ({ sessionId }) => services.context.report(sessionId),
+      context: ({ sessionId }) => services.contextReport(sessionId),
       compact: async ({ sessionId, focus }, client) => ({
         came: await services.compactions.compact(await sessions.actor(sessionId), focus, client.rights),
       }),
@@ -123,133 +134,6 @@ export function sessionAnswers(
         }
         return ok
       },
-    },
-    exec: {
-      stop: async ({ sessionId, id }) => {
-        const session = await services.exec.get(sessionId, id)
-        await session.stop()
-        return ok
-      },
-      hold: async ({ sessionId, id, held }) => {
-        const session = await services.exec.get(sessionId, id)
-        session.hold(held)
-        return ok
-      },
-    },
-    steers: {
-      add: async ({ sessionId, turnId, requestId, text, attachments, mentions }, client) => {
-        await services.ownCommands.note(sessionId)
-        return sessions.command(
-          sessionId,
-          {
-            type: 'steer.add',
-            turnId,
-            requestId,
-            fingerprint: fingerprintOf({ action: 'steer', turnId, text }),
-            text,
-            attachments,
-            mentions: await resolved(sessionId, mentions),
-          },
-          client.rights,
-        )
-      },
-      edit: async ({ sessionId, steerId, text, attachments, mentions }, client) =>
-        sessions.command(
-          sessionId,
-          {
-            type: 'steer.edit',
-            steerId,
-            text,
-            attachments,
-            mentions: await resolved(sessionId, mentions),
-          },
-          client.rights,
-        ),
-      withdraw: ({ sessionId, steerId }, client) =>
-        sessions.command(sessionId, { type: 'steer.withdraw', steerId }, client.rights),
-      sendNow: ({ sessionId, steerId }, client) =>
-        sessions.command(sessionId, { type: 'steer.sendNow', steerId }, client.rights),
-    },
-    followUps: {
-      add: async ({ sessionId, text, attachments, mentions }, client) => {
-        await resolved(sessionId, mentions)
-        return sessions.command(sessionId, { type: 'followUp.add', text, attachments, mentions }, client.rights)
-      },
-      edit: async ({ sessionId, id, revision, text, attachments, mentions }, client) => {
-        await resolved(sessionId, mentions)
-        return sessions.command(
-          sessionId,
-          { type: 'followUp.edit', id, revision, text, attachments, mentions },
-          client.rights,
-        )
-      },
-      move: ({ sessionId, id, before }, client) =>
-        sessions.command(sessionId, { type: 'followUp.move', id, before }, client.rights),
-      remove: ({ sessionId, id }, client) =>
-        sessions.command(sessionId, { type: 'followUp.remove', id }, client.rights),
-      clear: ({ sessionId }, client) => sessions.command(sessionId, { type: 'followUp.clear' }, client.rights),
-      steerNow: async ({ sessionId, id }, client) => {
-        const { header } = (await sessions.actor(sessionId)).published
-        const asked = header.queue.followUps.find((one) => one.id === id)?.mentions
-        return sessions.command(
-          sessionId,
-          {
-            type: 'followUp.steerNow',
-            id,
-            mentions: await resolved(sessionId, asked),
-          },
-          client.rights,
-        )
-      },
-      startNow: async ({ sessionId, id }, client) => {
-        const reply = await sessions.turns.startFollowUp(sessionId, id, true, client.attendance, client.rights)
-        if (!reply) throw new LatheError('follow_up.gone', 'This message has started or was removed already.')
-        return reply
-      },
-      pause: ({ sessionId }, client) => sessions.command(sessionId, { type: 'queue.pause' }, client.rights),
-      resume: ({ sessionId }, client) => sessions.command(sessionId, { type: 'queue.resume' }, client.rights),
-    },
-    approvals: {
-      answer: ({ sessionId, approvalId, argsHash, decision, scope, feedback }, client) =>
-        sessions.subagents.answerApproval(
-          sessionId,
-          {
-            approvalId,
-            argsHash,
-            decision,
-            scope: scope ?? 'workspace',
-            ...(feedback === undefined ? {} : { feedback }),
-          },
-          client.rights,
-        ),
-      rules: async () => [...services.rules.get()],
-      removeRule: async ({ id }) => {
-        await services.rules.remove(id)
-        return ok
-      },
-    },
-    questions: {
-      answer: ({ sessionId, questionId, choices, text, secret, declined }, client) =>
-        sessions.subagents.toQuestion(
-          sessionId,
-          {
-            type: 'question.answer',
-            questionId,
-            choices: choices ?? [],
-            text: text ?? null,
-            secret: secret ?? null,
-            declined: declined ?? false,
-          },
-          client.rights,
-        ),
-      touch: ({ sessionId, questionId }, client) =>
-        sessions.subagents.toQuestion(sessionId, { type: 'question.touched', questionId }, client.rights),
-    },
-    recovery: {
-      continue: ({ sessionId, requestId, recoveryId }, client) =>
-        sessions.turns.continueRecovery(sessionId, requestId, recoveryId, client.attendance, client.rights),
-      dismiss: ({ sessionId, recoveryId }, client) =>
-        sessions.command(sessionId, { type: 'recovery.dismiss', recoveryId }, client.rights),
     },
   }
 }
