@@ -2,6 +2,7 @@
 import { LatheError } from '../../../preload/contract/errors.ts'
 import { sliceItems } from '../../../preload/contract/limits.ts'
 import type { ContextReport, Draft } from '../../../preload/contract/session-routes.ts'
+import type { Paths } from '../../files/paths.ts'
 import type { ModelService } from '../../models/models.ts'
 import type { Compactions } from '../../sessions/compactions.ts'
 import type { OwnCommands } from '../../sessions/own-commands.ts'
@@ -9,6 +10,7 @@ import type { Rewinds } from '../../sessions/rewinds.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { SideCommands } from '../../sessions/side-commands.ts'
 import { agentSettings, type AgentPorts } from '../../sessions/turn-choice.ts'
+import type { Workspaces } from '../../sessions/workspaces.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { ok, signalOf, type Handlers } from '../handlers.ts'
 
@@ -20,6 +22,8 @@ export type SessionServices = AgentPorts & {
   sideCommands: SideCommands
   ownCommands: OwnCommands
   models: ModelService
+  workspaces: Pick<Workspaces, 'folder'>
+  paths: Pick<Paths, 'checkAddable'>
   contextReport(sessionId: string): Promise<ContextReport>
   /** Ends the command of a tool call; false where none of it runs. */
   stopToolCommand(itemId: string): boolean
