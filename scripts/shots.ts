@@ -1,6 +1,6 @@
 /**
  * `npm run shots`: pictures of every main state of the window, in light and in dark, into shots/; those whose names begin
- * with one of the words given to it, or all. A scripted model plays a small project's mending, so that nothing of the
+ * with one of the words given to it, those of scenes given as `scene=NAME`, or all. A scripted model plays a small project's mending, so that nothing of the
  * person's own is seen and each run draws the same. The README's picture is `overview-light`.
  */
 import { execFile } from 'node:child_process'
@@ -16,7 +16,8 @@ import { Desk, type DeskOptions } from '../e2e/window.ts'
 import { requireBrowser, sandboxArguments } from './browser.ts'
 import { buildParts, isStale } from './build.ts'
 import { root } from './steps.ts'
-import { settleMs, Tour } from './tour.ts'
+import { type Scene, settleMs, Tour } from './tour.ts'
+import { agents, longAnswer, menus, paused, sizes, subagents, trust } from './tour-scenes.ts'
 
 const run = promisify(execFile)
 const wide = { width: 1440, height: 900 }
@@ -433,6 +434,11 @@ async function imported(tour: Tour): Promise<void> {
     const chooser = window.page.waitForEvent('filechooser')
     await window.command('Import session')
     await (await chooser).setFiles(file)
+    const preview = window.page.getByRole('alertdialog', { name: 'Import this session?' })
+    await tour.shown(preview)
+    if (time === 0) await tour.shot('import-preview')
+    await preview.getByRole('button', { name: 'Import' }).click()
+    await preview.waitFor({ state: 'hidden' })
     await tour.shown(
       time === 0 ? window.page.getByText('Imported', { exact: true }) : window.page.getByRole('alertdialog'),
     )
@@ -458,12 +464,11 @@ async function interrupted(tour: Tour): Promise<void> {
   await tour.shot('recovery')
 }
 
-async function tours(browser: Browser, options: DeskOptions, steps: ((tour: Tour) => Promise<void>)[]): Promise<void> {
+async function tours(browser: Browser, options: DeskOptions, scenes: Scene[]): Promise<void> {
   const context = await browser.newContext({ viewport: wide, deviceScaleFactor: 2, reducedMotion: 'reduce' })
   const desk = await Desk.open((opening) => openWeb(context, opening), options)
   try {
-    const tour = new Tour(desk)
-    for (const step of steps) await step(tour)
+    await new Tour(desk).play(scenes)
   } finally {
     await desk.close().catch((error: unknown) => console.error(String(error)))
   }
@@ -487,6 +492,13 @@ try {
     compacted,
     imported,
     narrow,
+    longAnswer,
+    agents,
+    subagents,
+    menus,
+    sizes,
+    paused,
+    trust,
     interrupted,
   ])
 } finally {

@@ -8,7 +8,9 @@ import { root } from './steps.ts'
 const looks = ['light', 'dark'] as const
 /** Colours fade, code is coloured anew by a worker. */
 export const settleMs = 400
-const wanted = process.argv.slice(2)
+/** `scene=NAME` asks for a scene, any other word for the pictures that begin with it. */
+const scenes = process.argv.slice(2).flatMap((word) => (word.startsWith('scene=') ? word.slice(6) : []))
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('scene='))
 
 const titles: [string, string][] = [
   ['shares of a bill', 'Shares do not add up to the bill'],
@@ -19,12 +21,17 @@ const titles: [string, string][] = [
   ['logo', 'Refuse a negative tip'],
   ['platforms', 'Build for both platforms'],
   ['Question', 'Four questions about rounding'],
+  ['Explain how', 'How shares are computed'],
+  ['Where is rounding', 'Where rounding is done'],
+  ['Build it', 'Build it'],
 ]
 const named = titles.map(([contains, text]): Step => ({
   repeat: 'always',
   when: { contains: 'Write a title', lastUserContains: contains },
   emit: [{ text }],
 }))
+
+export type Scene = (tour: Tour) => Promise<void>
 
 export class Tour {
   readonly desk: Desk
@@ -33,6 +40,20 @@ export class Tour {
   constructor(desk: Desk) {
     this.desk = desk
     this.window = desk.window
+  }
+
+  /** Plays the scenes asked for; one that fails is told, and the next has its turn. */
+  async play(all: Scene[]): Promise<void> {
+    for (const scene of all) {
+      if (scenes.length > 0 && !scenes.includes(scene.name)) continue
+      try {
+        await scene(this)
+      } catch (error) {
+        console.error(`${scene.name}: ${String(error)}`)
+        process.exitCode = 1
+        await this.key('Escape')
+      }
+    }
   }
 
   script(...steps: Step[]): void {
@@ -49,6 +70,14 @@ export class Tour {
       await page.screenshot({ path: join(root, 'shots', `${name}-${colorScheme}.png`), caret: 'initial' })
     }
     console.log(`shots/${name}-{${looks.join(',')}}.png`)
+  }
+
+  /** As it is, without another look or place of the pointer. */
+  async plainShot(name: string): Promise<void> {
+    if (wanted.length > 0 && !wanted.some((word) => name.startsWith(word))) return
+    await this.window.page.waitForTimeout(settleMs)
+    await this.window.page.screenshot({ path: join(root, 'shots', `${name}.png`), caret: 'initial' })
+    console.log(`shots/${name}.png`)
   }
 
   async shown(locator: Locator): Promise<void> {

@@ -191,11 +191,11 @@ function reasonToAsk(effect: Effect): string {
       if (effect.change === 'delete') return `It deletes ${effect.path}.`
       return 'It changes files.'
     case 'command':
-      return effect.opaque ? `It cannot be checked: ${effect.opaque}` : `It runs "${effect.text}".`
+      return effect.opaque ? `It cannot be checked: ${effect.opaque}` : `It runs “${effect.text}”.`
     case 'network':
       return `It contacts ${effect.host}.`
     case 'input':
-      return `It types "${effect.text}" into a program.`
+      return `It types “${effect.text}” into a program.`
     default:
       return 'It needs your consent.'
   }

@@ -12,7 +12,7 @@ export function makeSnippet(text: string, terms: readonly SearchTerm[]): Snippet
   const { plain, places } = foldWithPlaces(text)
   const matches = findAll(plain, terms).map(([from, to]): [number, number] => [places[from]!, places[to]!])
   const first = matches[0]?.[0] ?? 0
-  const start = charStart(text, first <= leadChars ? 0 : first - leadChars)
+  const start = wordStart(text, charStart(text, first <= leadChars ? 0 : first - leadChars), first)
   const end = charStart(text, Math.min(text.length, start + snippetChars))
   const before = start > 0 ? '…' : ''
   const snippet = before + text.slice(start, end).replace(/\s/g, ' ') + (end < text.length ? '…' : '')
@@ -69,6 +69,13 @@ function termExpression(term: SearchTerm, whole: boolean): RegExp | null {
   const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u.test(term.text)
   if (!whole || unspaced) return new RegExp(phrase, 'gu')
   return new RegExp(`(?<![\\p{L}\\p{N}])${phrase}${term.prefix ? '' : '(?![\\p{L}\\p{N}])'}`, 'gu')
+}
+
+/** The first word that begins at or after `at` and before `limit`; `at` where none does. */
+function wordStart(text: string, at: number, limit: number): number {
+  if (at === 0 || /\s/.test(text[at - 1]!)) return at
+  const gap = text.slice(at, limit).search(/\s\S/)
+  return gap < 0 ? at : at + gap + 1
 }
 
 /** `at`, or the start of the surrogate pair that would be cut there. */

@@ -35,7 +35,7 @@ export function Inspector({ sessionId }: { sessionId: string }) {
         label="Inspector"
         value={tab}
         onChange={(next) => prefer({ 'inspector.tab': next })}
-        className="grow [&>div:first-child]:h-40 [&>div:first-child]:[app-region:drag] [&>div:first-child_button]:[app-region:no-drag]"
+        className="grow [&>div:first-child]:h-40 [&>div:first-child]:pr-0 [&>div:first-child]:[app-region:drag] [&>div:first-child_button]:[app-region:no-drag]"
         tabs={[
           {
             value: 'changes',
@@ -53,7 +53,7 @@ export function Inspector({ sessionId }: { sessionId: string }) {
           { value: 'context', label: 'Context', content: pane('Context', <ContextTab sessionId={sessionId} />) },
         ]}
         actions={
-          <span className={classNames('flex', rightEdge, 'pr-0')}>
+          <span className={classNames('flex', rightEdge)}>
             <PaneToggle pane="inspector" shown icon={PanelRight} />
           </span>
         }

@@ -50,7 +50,7 @@ export function ShortcutSheet() {
         </Button>
       }
     >
-      <ScrollArea label="Shortcuts" className="-mx-8 columns-1 gap-32 px-8 narrow:columns-2">
+      <ScrollArea label="Shortcuts" className="-mx-16 -mt-2 -mb-16 columns-1 gap-32 px-16 pt-6 narrow:columns-2">
         {categories.map((category) => {
           const list = bound.filter(({ id }) => command(id)?.category === category && !/^session\.go[2-9]$/.test(id))
           if (list.length === 0) return null

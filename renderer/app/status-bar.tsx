@@ -44,7 +44,7 @@ function Connection() {
           ? ([Unplug, 'Not connected'] as const)
           : ([LoaderCircle, 'Connecting'] as const)
   return (
-    <span className="flex h-full items-center gap-8 px-6">
+    <span className="flex h-full items-center gap-12 px-6">
       <span role="status" className={classNames('flex items-center gap-4', link !== 'connected' && 'text-needs')}>
         <Icon {...icon} />
         {words}

@@ -18,6 +18,7 @@ import { useSessionController, useView } from '../state/session-store.ts'
 import { patchLines } from '../transcript/patch.ts'
 import { Shown } from '../transcript/shown.tsx'
 import { SmallDiff } from '../transcript/small-diff.tsx'
+import { titleParts } from '../transcript/tools.ts'
 import { Badge } from '../ui/badge.tsx'
 import { Button } from '../ui/button.tsx'
 import { DropdownMenu, MenuItem, MenuRadio } from '../ui/menu.tsx'
@@ -266,7 +267,7 @@ function Detail({ request, onRead, read }: { request: Approval['request']; onRea
       className="ring-inside max-h-[min(25rem,40vh)] overflow-auto border-b border-line bg-sunken"
     >
       {diff ? (
-        <SmallDiff patch={request.detail} label={request.title} whole />
+        <SmallDiff patch={request.detail} label={request.title} path={titleParts(request.title).subject} whole />
       ) : (
         <pre className="px-12 py-8 font-mono text-[0.8125rem] leading-20 whitespace-pre-wrap text-ink [overflow-wrap:anywhere]">
           {request.detailKind === 'command' && <span className="text-faint select-none">$ </span>}

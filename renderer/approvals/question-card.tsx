@@ -64,7 +64,7 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
       tabIndex={-1}
       className="animate-rise overflow-hidden rounded-8 border border-needs/60 bg-raised shadow-low outline-offset-2"
     >
-      <div className="flex items-start gap-8 px-12 pt-10">
+      <div className="flex min-h-32 items-start gap-8 bg-needs-soft px-12 py-6">
         {secret ? (
           <Lock size={15} strokeWidth={1.75} aria-hidden className="mt-3 shrink-0 text-needs" />
         ) : (
@@ -72,7 +72,7 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
         )}
         <p
           id={textId}
-          className="max-h-240 min-w-0 grow overflow-auto text-13 break-words whitespace-pre-wrap text-ink"
+          className="max-h-240 min-w-0 grow overflow-auto text-13 font-medium break-words whitespace-pre-wrap text-ink"
         >
           <Shown text={question.text} />
         </p>
@@ -83,7 +83,7 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
         <div
           role={question.multiple ? 'group' : 'radiogroup'}
           aria-labelledby={textId}
-          className="mt-8 flex flex-col gap-4 px-12"
+          className="mt-10 flex flex-col gap-4 px-12"
         >
           {question.choices.map((choice) => (
             <label
@@ -110,7 +110,7 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
       )}
 
       {writing && (
-        <div className="mt-8 px-12">
+        <div className={classNames('px-12', choosing ? 'mt-6' : 'mt-10')}>
           {secret ? (
             <input
               type="password"
@@ -152,10 +152,10 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
         <Button variant="primary" disabled={!ready} busy={busy} onClick={answer}>
           Answer
         </Button>
-        <Button disabled={inert || busy} onClick={() => send({ declined: true })}>
+        {question.expiresAt !== null && <Countdown until={question.expiresAt} />}
+        <Button className="ml-auto" disabled={inert || busy} onClick={() => send({ declined: true })}>
           Decline
         </Button>
-        {question.expiresAt !== null && <Countdown until={question.expiresAt} />}
       </div>
     </div>
   )
@@ -163,5 +163,5 @@ export function QuestionCard({ sessionId, question, depth }: { sessionId: string
 
 function Countdown({ until }: { until: number }) {
   const text = useTime((now) => (until <= now ? 'Time is up' : `Goes on without you in ${durationText(until - now)}`))
-  return <span className="figures ml-auto text-12 text-muted">{text}</span>
+  return <span className="figures text-12 text-muted">{text}</span>
 }

@@ -1,5 +1,6 @@
 import { ArrowRight, Check, ChevronRight, FileSymlink, SquareTerminal, Undo2 } from 'lucide-react'
 import type { ChangedFile } from '../../preload/contract/session.ts'
+import { Counts } from '../transcript/counts.tsx'
 import { shownText } from '../transcript/shown-text.ts'
 import { openFile } from '../state/window-store.ts'
 import { Badge } from '../ui/badge.tsx'
@@ -7,40 +8,17 @@ import { classNames } from '../ui/class-names.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { toast } from '../ui/toast.tsx'
+import { changeKinds } from './change-kinds.ts'
 import { loadDiff, type LoadedDiff } from './change-diffs.ts'
 import { isReviewed, keepChange, undoChange } from './review-actions.ts'
 
-const kinds: Record<ChangedFile['kind'], { letter: string; word: string; colour: string }> = {
-  created: { letter: 'A', word: 'Created', colour: 'text-added' },
-  edited: { letter: 'M', word: 'Edited', colour: 'text-modified' },
-  deleted: { letter: 'D', word: 'Deleted', colour: 'text-removed' },
-  renamed: { letter: 'R', word: 'Renamed', colour: 'text-note' },
-}
-
 /** A file's status as a letter; its word is the tooltip and what is read out. */
 export function ChangeLetter({ kind }: { kind: ChangedFile['kind'] }) {
-  const { letter, word, colour } = kinds[kind]
+  const { letter, word, colour } = changeKinds[kind]
   return (
     <span className={classNames('w-12 shrink-0 text-center font-mono text-11 font-semibold', colour)} title={word}>
       <span aria-hidden>{letter}</span>
       <span className="sr-only">{word}</span>
-    </span>
-  )
-}
-
-/** `+12 −3`, with words for those who do not see the colours. */
-export function Counts({ added, removed }: { added: number | null; removed: number | null }) {
-  if (added === null || removed === null) return null
-  return (
-    <span className="figures flex shrink-0 gap-4 font-mono text-11">
-      <span className={added > 0 ? 'text-added' : 'text-faint'}>
-        +{added}
-        <span className="sr-only"> lines added</span>
-      </span>
-      <span className={removed > 0 ? 'text-removed' : 'text-faint'}>
-        −{removed}
-        <span className="sr-only"> lines removed</span>
-      </span>
     </span>
   )
 }

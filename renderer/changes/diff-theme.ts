@@ -32,6 +32,7 @@ export function highlighterOptions(): WorkerInitializationRenderOptions {
 /** Our tokens under the names the diff view reads. It inherits them through its shadow root. */
 export const diffTokens: Record<`--${string}`, string> = {
   '--diffs-font-family': 'var(--font-mono)',
+  '--diffs-font-features': '"calt" 0, "liga" 0',
   '--diffs-header-font-family': 'var(--font-sans)',
   '--diffs-font-size': '0.75rem',
   '--diffs-line-height': '1.25rem',

@@ -141,7 +141,8 @@ function Diffs({ items, style, wrap, renderHeader, renderMark, onComment, ref }:
         themeType: shown === 'light' ? 'light' : 'dark',
         diffStyle: style,
         overflow: wrap ? 'wrap' : 'scroll',
-        diffIndicators: 'bars',
+        // A bar is drawn in colours alone, a sign is not.
+        diffIndicators: matchMedia('(forced-colors: active)').matches ? 'classic' : 'bars',
         hunkSeparators: 'line-info-basic',
         lineDiffType: 'word',
         maxLineDiffLength: 1_000,

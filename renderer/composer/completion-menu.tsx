@@ -29,7 +29,7 @@ export function CompletionMenu({
       id={id}
       role="listbox"
       aria-label={label}
-      className="absolute bottom-full left-0 z-30 mb-6 max-h-280 w-[min(30rem,100%)] animate-rise overflow-auto rounded-8 bg-raised p-4 shadow-float"
+      className="absolute bottom-full left-0 z-30 mb-6 grid max-h-290 w-[min(34rem,100%)] animate-rise grid-cols-[auto_fit-content(16rem)_minmax(0,1fr)] overflow-auto rounded-8 bg-raised p-4 shadow-float"
     >
       {entries.map((entry, index) => (
         <div
@@ -42,12 +42,12 @@ export function CompletionMenu({
           onPointerDown={(event) => event.preventDefault()}
           onClick={() => onTake(index)}
           className={classNames(
-            'flex h-28 items-center gap-8 rounded-6 px-8 text-13 whitespace-nowrap',
+            'col-span-full grid h-28 grid-cols-subgrid items-center gap-x-8 rounded-6 px-8 text-13 whitespace-nowrap',
             index === at && 'bg-selected',
           )}
         >
-          {entry.icon && <span className="grid w-14 shrink-0 place-items-center text-faint">{entry.icon}</span>}
-          <span className="shrink-0">{entry.label}</span>
+          <span className="grid w-14 place-items-center text-faint">{entry.icon}</span>
+          <span className="min-w-0 truncate">{entry.label}</span>
           {entry.detail && <span className="min-w-0 truncate text-12 text-faint">{entry.detail}</span>}
         </div>
       ))}

@@ -282,7 +282,7 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
           onKeyDown={onKeyDown}
           onPaste={onPaste}
           className={classNames(
-            'block max-h-[40vh] min-h-44 w-full resize-none bg-transparent px-12 pt-10 pb-4 text-14 text-ink outline-none [field-sizing:content]',
+            'block max-h-[40vh] min-h-44 w-full resize-none bg-transparent px-12 pt-10 pb-4 text-14 text-ink outline-none [field-sizing:content] placeholder:overflow-hidden placeholder:text-ellipsis placeholder:whitespace-nowrap',
             commandMode && 'font-mono text-13',
           )}
         />
@@ -297,7 +297,10 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
             {!remark && blocked?.fix}
           </p>
         )}
-        <div className="flex flex-wrap items-center gap-2 p-6 pt-2">
+        <div
+          className="group/foot @container flex items-center gap-2 p-6 pt-2"
+          data-running={running === 'none' ? undefined : true}
+        >
           <input
             ref={chooser}
             type="file"
@@ -333,7 +336,7 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
             onOpenChange={(open) => setPicker(open ? 'mode' : null)}
           />
           <SessionFolders sessionId={sessionId} />
-          <span className="ml-auto flex items-center gap-6">
+          <span className="ml-auto flex shrink-0 items-center gap-6">
             <PauseQueue sessionId={sessionId} />
             <ContextRing sessionId={sessionId} />
             {editing ? (
@@ -368,7 +371,7 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
 function placeholderOf(running: 'none' | 'foreground' | 'background', whileRunning: 'steer' | 'queue'): string {
   if (running === 'foreground')
     return whileRunning === 'steer' ? 'Steer the running turn, or queue what comes next' : 'Queue what comes next'
-  return 'Describe a task.  / for commands, @ to mention, ! for a shell command'
+  return 'Describe a task, @ to mention, / for commands'
 }
 
 /** What the text is, where it is no new message, and what ends it. */

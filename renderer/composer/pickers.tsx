@@ -19,7 +19,8 @@ import { classNames } from '../ui/class-names.ts'
 import { DropdownMenu, MenuLabel, MenuRadio } from '../ui/menu.tsx'
 import { Popover } from '../ui/popover.tsx'
 
-export const pickerSlot = 'h-24! px-6! font-normal! text-12 text-muted'
+/** Names give way to what can be done with the message, the workspace's first: the title bar says it too. */
+export const pickerSlot = 'h-24! min-w-0 shrink! px-6! font-normal! text-12 text-muted [&_svg]:shrink-0'
 export const pickerIcon = { size: 13, strokeWidth: 1.75, 'aria-hidden': true } as const
 
 export type PickerProps = { sessionId: string; open: boolean; onOpenChange: (open: boolean) => void }
@@ -249,7 +250,7 @@ export function ModePicker({ sessionId, open, onOpenChange }: PickerProps) {
           aria-label={`Approval mode: ${approvalModes[inForce].label}`}
         >
           <ShieldCheck {...pickerIcon} />
-          {approvalModes[inForce].label}
+          <span className="truncate @max-[24rem]:hidden">{approvalModes[inForce].label}</span>
           <ChevronDown {...pickerIcon} size={12} className="text-faint" />
         </Button>
       }

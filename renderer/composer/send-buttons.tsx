@@ -4,6 +4,9 @@ import { useSetting } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 
+/** Its name stays; where the message is narrow the icon stands alone. */
+const wordWhereRoom = '@max-[35rem]:sr-only'
+
 type SendButtonsProps = {
   running: 'none' | 'foreground' | 'background'
   commandMode: boolean
@@ -42,12 +45,13 @@ export function SendButtons({
         <>
           <Tooltip label="Send it after this turn" keys={queueKeys} side="top">
             <Button size="small" variant="ghost" disabled={off} onClick={onQueue}>
-              <ListPlus size={13} strokeWidth={1.75} aria-hidden /> Queue
+              <ListPlus size={13} strokeWidth={1.75} aria-hidden /> <span className={wordWhereRoom}>Queue</span>
             </Button>
           </Tooltip>
           <Tooltip label="Give it to the running turn" keys={steerKeys} side="top">
             <Button size="small" variant="ghost" disabled={off} onClick={onSteer}>
-              <CornerDownRight size={13} strokeWidth={1.75} aria-hidden /> Steer now
+              <CornerDownRight size={13} strokeWidth={1.75} aria-hidden />{' '}
+              <span className={wordWhereRoom}>Steer now</span>
             </Button>
           </Tooltip>
         </>

@@ -39,8 +39,10 @@ export function SessionFolders({ sessionId }: { sessionId: string }) {
           aria-label={`Workspace: ${path}${added.length > 0 ? `, and ${added.length} more` : ''}`}
           title={path}
         >
-          <Folder {...pickerIcon} className="shrink-0" />
-          <bdi className="max-w-160 truncate">{workspace?.name ?? nameOf(path)}</bdi>
+          <Folder {...pickerIcon} />
+          <bdi className="max-w-160 truncate group-data-running/foot:@max-[42rem]:hidden @max-[30rem]:hidden">
+            {workspace?.name ?? nameOf(path)}
+          </bdi>
           {added.length > 0 && <span className="figures text-11 text-faint">+{added.length}</span>}
         </Button>
       }

@@ -179,7 +179,7 @@ function Costs({ sessionId }: { sessionId: string }) {
   return (
     <section aria-label="Tokens and cost">
       <h2 className="mb-8 text-12 font-semibold">Tokens and cost</h2>
-      <dl className="grid grid-cols-2 gap-x-16 text-12 narrow:grid-cols-3">
+      <dl className="grid grid-cols-[repeat(auto-fit,minmax(4.5rem,1fr))] gap-x-16 gap-y-8">
         {(
           [
             ['Sent', tokensOrUnknown(usage.input)],
@@ -189,9 +189,9 @@ function Costs({ sessionId }: { sessionId: string }) {
             ['Cost', costOrUnknown(usage.cost)],
           ] as const
         ).map(([name, value]) => (
-          <div key={name} className="flex justify-between gap-8 border-b border-line py-4">
-            <dt className="text-muted">{name}</dt>
-            <dd className={classNames('figures', value === 'unknown' ? 'text-faint' : 'text-ink')}>{value}</dd>
+          <div key={name}>
+            <dt className="text-11 text-faint">{name}</dt>
+            <dd className={classNames('figures text-13', value === 'unknown' ? 'text-faint' : 'text-ink')}>{value}</dd>
           </div>
         ))}
       </dl>

@@ -1,10 +1,9 @@
 /** A file's text as virtualised lines with numbers: coloured by the highlighter's worker when it is small enough. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type Ref, useEffect, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { memo, type Ref, useImperativeHandle, useLayoutEffect, useMemo, useRef } from 'react'
 import { useZoom } from '../app/appearance.ts'
-import { useShownTheme } from '../app/theme.ts'
+import { ColouredLine, useColours } from '../transcript/coloured-text.tsx'
 import type { CodeToken } from '../transcript/code-tokens.ts'
-import { highlight, highlighted } from '../transcript/highlighter.ts'
 import { Shown } from '../transcript/shown.tsx'
 import { hasHidden } from '../transcript/shown-text.ts'
 import { classNames } from '../ui/class-names.ts'
@@ -36,17 +35,9 @@ export function CodeLinesView({
   ref?: Ref<CodeLines>
 }) {
   const zoom = useZoom()
-  const shown = useShownTheme()
   const scroller = useRef<HTMLDivElement>(null)
   const lines = useMemo(() => linesOf(text), [text])
-  const [coloured, setColoured] = useState<{ key: string; tokens: CodeToken[][] | null } | null>(null)
-  const key = `${shown} ${language} ${text}`
-  const tokens = coloured?.key === key ? coloured.tokens : highlighted(text, language, shown)
-  useEffect(() => {
-    let over = false
-    void highlight(text, language, shown).then((found) => over || setColoured({ key, tokens: found }))
-    return () => void (over = true)
-  }, [text, language, shown, key])
+  const tokens = useColours(text, language)
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroller.current,
@@ -103,24 +94,7 @@ const Line = memo(function Line({ text, tokens }: { text: string; tokens: CodeTo
   const hiding = hasHidden(shown)
   return (
     <span className="whitespace-pre text-code-ink">
-      {hiding ? (
-        <Shown text={shown} />
-      ) : tokens && !cut ? (
-        tokens.map(([part, colour, italic], index) =>
-          colour === '' && !italic ? (
-            part
-          ) : (
-            <span
-              key={index}
-              style={{ ...(colour === '' ? {} : { color: colour }), ...(italic ? { fontStyle: 'italic' } : {}) }}
-            >
-              {part}
-            </span>
-          ),
-        )
-      ) : (
-        shown
-      )}
+      {hiding ? <Shown text={shown} /> : tokens && !cut ? <ColouredLine tokens={tokens} /> : shown}
       {cut && <span className="text-faint"> … {text.length - lineCharsMax} more characters</span>}
     </span>
   )

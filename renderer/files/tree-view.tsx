@@ -7,6 +7,7 @@ import { useZoom } from '../app/appearance.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { classNames } from '../ui/class-names.ts'
 import { steppedTo } from '../ui/list-keys.ts'
+import { changeKinds } from '../changes/change-kinds.ts'
 import { ContextMenu } from '../ui/menu.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import type { TreeRow } from './file-tree.ts'
@@ -14,12 +15,6 @@ import { TreeMenu } from './tree-menu.tsx'
 import type { Tree } from './use-tree.ts'
 
 const rowPx = 24
-const changeLetters: Readonly<Record<ChangedFile['kind'], string>> = {
-  created: 'A',
-  edited: 'M',
-  deleted: 'D',
-  renamed: 'R',
-}
 const pathOf = (row: TreeRow) => (row.kind === 'node' ? row.node.path : `${row.path} ${row.kind}`)
 
 /** The workspace's files (role tree): arrows move and open, Enter shows a file, letters jump to a name. */
@@ -240,8 +235,11 @@ function Row({ row, focusable, chosen, unsaved, changed, onFocus, onAct, onRetry
       )}
       {changed && (
         <>
-          <span aria-hidden className="ml-auto shrink-0 font-mono text-11 text-note">
-            {changeLetters[changed]}
+          <span
+            aria-hidden
+            className={classNames('ml-auto shrink-0 font-mono text-11 font-semibold', changeKinds[changed].colour)}
+          >
+            {changeKinds[changed].letter}
           </span>
           <span className="sr-only">, {changed} in this session</span>
         </>

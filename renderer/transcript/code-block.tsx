@@ -1,7 +1,6 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { useShownTheme } from '../app/theme.ts'
 import type { CodeToken } from './code-tokens.ts'
-import { highlight, highlighted } from './highlighter.ts'
+import { useColours } from './coloured-text.tsx'
 import { CopyButton } from './copy-button.tsx'
 
 /** Lines laid out together: the unit in which a block grows and gets its colours. */
@@ -16,18 +15,7 @@ type CodeBlockProps = {
 
 /** A fenced block: its language, a copy button, colours once it is complete. */
 export const CodeBlock = memo(function CodeBlock({ code, language, live }: CodeBlockProps) {
-  const theme = useShownTheme()
-  const [lines, setLines] = useState<CodeToken[][] | null>(() => (live ? null : highlighted(code, language, theme)))
-
-  useEffect(() => {
-    if (live) return
-    let wanted = true
-    void highlight(code, language, theme).then((found) => wanted && setLines(found))
-    return () => {
-      wanted = false
-    }
-  }, [code, language, live, theme])
-
+  const lines = useColours(code, language, live)
   return (
     <figure
       className="group/code my-12 overflow-hidden rounded-8 border border-line bg-sunken"
@@ -47,7 +35,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language, live }: CodeB
         className="ring-inside m-0! max-h-480 overflow-auto rounded-none! border-0! bg-transparent! px-12! pt-0! pb-10!"
       >
         <code className="block w-max min-w-full font-mono text-code-ink">
-          {lines && !live ? <ColouredLines lines={lines} /> : <PlainLines code={code} />}
+          {lines ? <ColouredLines lines={lines} /> : <PlainLines code={code} />}
         </code>
       </pre>
     </figure>

@@ -1,13 +1,20 @@
-/** Lines added and removed, said with signs as well as colours. */
+/** `+12 −3`: lines added and removed, with words for those who do not see the colours. What is none is left out. */
 export function Counts({ added, removed }: { added: number | null; removed: number | null }) {
-  if (added === null && removed === null) return null
+  if (!added && !removed) return null
   return (
-    <span
-      className="figures inline-flex shrink-0 gap-4 font-mono text-11"
-      aria-label={`${added ?? 0} lines added, ${removed ?? 0} removed`}
-    >
-      {Boolean(added) && <span className="text-added">+{added}</span>}
-      {Boolean(removed) && <span className="text-removed">−{removed}</span>}
+    <span className="figures inline-flex shrink-0 gap-4 font-mono text-11">
+      {Boolean(added) && (
+        <span className="text-added">
+          +{added}
+          <span className="sr-only"> lines added</span>
+        </span>
+      )}
+      {Boolean(removed) && (
+        <span className="text-removed">
+          −{removed}
+          <span className="sr-only"> lines removed</span>
+        </span>
+      )}
     </span>
   )
 }

@@ -7,6 +7,21 @@ export type PatchLine = {
   after: number | null
 }
 
+/** One side of a patch as text, and which of its lines each line of the patch is; null where it stands on the other side. */
+export function sideOf(lines: readonly PatchLine[], side: 'before' | 'after'): { text: string; at: (number | null)[] } {
+  const other = side === 'before' ? 'added' : 'removed'
+  const texts: string[] = []
+  const at = lines.map(({ kind, text }) => (kind === other || kind === 'hunk' ? null : texts.push(text) - 1))
+  return { text: texts.join('\n'), at }
+}
+
+/** The path a patch says its file has now, or had; null where it names none, or is of more than one file. */
+export function patchPath(patch: string): string | null {
+  const heads = [...patch.matchAll(/^--- (?:a\/)?(.+?)\t?\n\+\+\+ (?:b\/)?(.+?)\t?$/gm)]
+  const [, before, after] = heads.length === 1 ? heads[0]! : []
+  return (after === '/dev/null' ? before : after) ?? null
+}
+
 /** File headers are left out; what is no hunk is ignored. */
 export function patchLines(patch: string): PatchLine[] {
   const lines: PatchLine[] = []

@@ -20,6 +20,7 @@ import { markWords, unmarkWords } from './found-words.ts'
 import { transcriptKey } from './keyboard.ts'
 import { MoreEntries } from './more-entries.tsx'
 import { mountedRows, type Span } from './mounted-rows.ts'
+import { NoEntries } from './no-entries.tsx'
 import { anchorAt, keptPlace } from './place.ts'
 import { definitionOf } from './row-registry.tsx'
 import { RowMenu } from './row-menu.tsx'
@@ -451,11 +452,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
           }}
         />
       )}
-      {rows.length === 0 && (
-        <p className="pointer-events-none absolute inset-0 grid place-items-center px-24 text-13 text-faint">
-          Describe a task to start.
-        </p>
-      )}
+      {rows.length === 0 && <NoEntries />}
       {seen !== null && !allInSight && (
         <div className="pointer-events-none absolute inset-x-0 bottom-8 flex justify-center">
           <Button className="pointer-events-auto animate-rise rounded-full! shadow-float" size="small" onClick={follow}>

@@ -1,10 +1,16 @@
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
+import { languageOf } from '../files/language.ts'
 import { classNames } from '../ui/class-names.ts'
 import { Button } from '../ui/button.tsx'
-import { type PatchLine, patchLines } from './patch.ts'
+import { ColouredLine, useColours } from './coloured-text.tsx'
+import type { CodeToken } from './code-tokens.ts'
+import { type PatchLine, patchLines, patchPath, sideOf } from './patch.ts'
+import { hasHidden } from './shown-text.ts'
 import { Shown } from './shown.tsx'
 
 const linesFirst = 120
+/** More are shown plain: each coloured line is a handful of elements. */
+const colouredLinesMax = 1_500
 
 const tints = { same: '', added: 'bg-added-line', removed: 'bg-removed-line', hunk: 'text-faint' }
 const signs = { same: ' ', added: '+', removed: '−', hunk: ' ' }
@@ -14,15 +20,31 @@ const spoken = { same: '', added: 'Added: ', removed: 'Removed: ', hunk: '' }
 export function SmallDiff({
   patch,
   label,
+  path,
   whole = false,
 }: {
   patch: string
   label: string
+  /** Where the patch itself does not say it. */
+  path?: string | undefined
   /** All of it at once, in whatever scrolls around it. */
   whole?: boolean
 }) {
   const [all, setAll] = useState(whole)
-  const lines = patchLines(patch)
+  const { lines, before, after, language } = useMemo(() => {
+    const found = patchLines(patch)
+    return {
+      lines: found,
+      before: sideOf(found, 'before'),
+      after: sideOf(found, 'after'),
+      language: languageOf(patchPath(patch) ?? path ?? ''),
+    }
+  }, [patch, path])
+  const plain = lines.length > colouredLinesMax
+  const coloursBefore = useColours(before.text, language, plain)
+  const coloursAfter = useColours(after.text, language, plain)
+  const coloursOf = (index: number) =>
+    coloursAfter?.[after.at[index] ?? -1] ?? coloursBefore?.[before.at[index] ?? -1] ?? null
   const shown = all ? lines : lines.slice(0, linesFirst)
   const width = `${String(Math.max(0, ...lines.map((line) => line.after ?? line.before ?? 0))).length}ch`
   return (
@@ -38,7 +60,7 @@ export function SmallDiff({
       >
         <div className="w-max min-w-full">
           {shown.map((line, index) => (
-            <DiffLine key={index} line={line} width={width} first={index === 0} />
+            <DiffLine key={index} line={line} tokens={coloursOf(index)} width={width} first={index === 0} />
           ))}
         </div>
       </div>
@@ -53,10 +75,12 @@ export function SmallDiff({
 
 function DiffLine({
   line: { kind, text, before, after },
+  tokens,
   width,
   first,
 }: {
   line: PatchLine
+  tokens: CodeToken[] | null
   width: string
   first: boolean
 }) {
@@ -81,7 +105,13 @@ function DiffLine({
         {signs[kind]}
       </span>
       {spoken[kind] && <span className="sr-only">{spoken[kind]}</span>}
-      <Shown text={text} />
+      {tokens && !hasHidden(text) ? (
+        <bdi className="text-code-ink">
+          <ColouredLine tokens={tokens} />
+        </bdi>
+      ) : (
+        <Shown text={text} className="text-code-ink" />
+      )}
     </div>
   )
 }

@@ -123,7 +123,7 @@ function KeyRow({
         disabled={nativeKeys}
         onClick={() => onRecord(!recording)}
         className={classNames(
-          'inline-flex h-24 min-w-72 items-center justify-center rounded-6 border px-6 text-12',
+          'inline-flex h-24 min-w-72 items-center justify-end rounded-6 border px-6 text-12',
           recording ? 'border-accent text-accent-ink' : 'border-transparent hover:border-line-control',
         )}
       >

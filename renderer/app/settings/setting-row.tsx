@@ -3,6 +3,7 @@ import { type ReactNode, useId, useState } from 'react'
 import type { Settings } from '../../../preload/contract/settings.ts'
 import { failure } from '../../state/link.ts'
 import { changeSettings, useSetting } from '../../state/workbench-store.ts'
+import { classNames } from '../../ui/class-names.ts'
 import { Select } from '../../ui/select.tsx'
 import { Switch } from '../../ui/switch.tsx'
 
@@ -115,7 +116,12 @@ export function NumberRow({ name, label, detail, least, most, step = 1, unit }: 
   }
   return (
     <Row label={<label htmlFor={id}>{label}</label>} detail={detail} error={wrong ?? error}>
-      <span className="flex items-center gap-8">
+      <span
+        className={classNames(
+          'flex h-28 w-140 items-center gap-6 rounded-6 border bg-field px-8 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-focus',
+          (wrong ?? error) ? 'border-failed' : 'border-line-control',
+        )}
+      >
         <input
           id={id}
           type="number"
@@ -134,9 +140,9 @@ export function NumberRow({ name, label, detail, least, most, step = 1, unit }: 
               setWrong(undefined)
             }
           }}
-          className="figures h-28 w-96 rounded-6 border border-line-control bg-field px-8 text-13 aria-invalid:border-failed"
+          className="figures h-full min-w-0 grow [appearance:textfield] bg-transparent text-13 outline-none [&::-webkit-inner-spin-button]:appearance-none"
         />
-        {unit && <span className="w-56 text-12 text-muted">{unit}</span>}
+        {unit && <span className="shrink-0 text-12 text-muted">{unit}</span>}
       </span>
     </Row>
   )

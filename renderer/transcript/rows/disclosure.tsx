@@ -16,13 +16,13 @@ type DisclosureProps = {
 /** One quiet line that opens: the shape shared by thoughts, tool calls and groups. */
 export function Disclosure({ open, onToggle, icon, children, end, className }: DisclosureProps) {
   return (
-    <div className={classNames('group/line flex min-h-28 items-center gap-4', className)}>
+    <div className={classNames('group/line -mx-6 flex min-h-28 items-center gap-4', className)}>
       <button
         type="button"
         aria-expanded={open}
         data-toggle
         onClick={onToggle}
-        className="-ml-6 flex min-h-28 min-w-0 grow items-center gap-8 rounded-6 px-6 text-left text-13 text-muted transition-colors hover:bg-hover hover:text-ink"
+        className="flex min-h-28 min-w-0 grow items-center gap-8 rounded-6 px-6 text-left text-13 text-muted transition-colors hover:bg-hover hover:text-ink"
       >
         <span className="relative grid size-16 shrink-0 place-items-center">
           <span

@@ -12,7 +12,7 @@ export function GroupRow({ row, onToggle }: { row: Group; onToggle: (shown: numb
   const open = row.shown > 0
   const left = row.items.length - row.shown
   return (
-    <div className="py-2">
+    <div>
       <Disclosure
         open={open}
         onToggle={() => onToggle(open ? 0 : groupPage)}

@@ -19,7 +19,7 @@ export function ReasoningRow({
   const live = item.status === 'live'
   const { title, body } = thought(item, live)
   return (
-    <div className="py-2">
+    <div>
       <Disclosure open={open} onToggle={() => onToggle()} icon={<Brain size={14} strokeWidth={1.75} aria-hidden />}>
         <span className="min-w-0 truncate">
           {live ? 'Thinking' : 'Thought'}

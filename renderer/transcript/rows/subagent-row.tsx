@@ -89,7 +89,7 @@ function Figures({ item: { steps, usage, model, startedAt, endedAt } }: { item: 
   const { input, output, total, cost } = usage
   const tokens = total ?? (input === null && output === null ? null : (input ?? 0) + (output ?? 0))
   return (
-    <p className="figures ml-24 flex flex-wrap gap-x-8 text-11 text-faint">
+    <p className="figures ml-24 flex flex-wrap gap-x-6 text-11 text-faint [&>*+*]:before:mr-6 [&>*+*]:before:content-['·']">
       <span>{counted(steps, 'step')}</span>
       {tokens !== null && <span>{tokensText(tokens)} tokens</span>}
       {cost !== null && cost > 0 && <span>{costText(cost)}</span>}

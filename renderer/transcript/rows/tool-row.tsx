@@ -1,7 +1,8 @@
 import { ChevronDown, Square } from 'lucide-react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { ItemOf } from '../../../preload/contract/items.ts'
 import { attempt } from '../../app/attempt.ts'
+import { languageOf } from '../../files/language.ts'
 import { useSessionController, useView } from '../../state/session-store.ts'
 import { openFile } from '../../state/window-store.ts'
 import { Button } from '../../ui/button.tsx'
@@ -11,6 +12,7 @@ import { Spinner } from '../../ui/spinner.tsx'
 import { durationText } from '../../ui/time-text.ts'
 import { AttachmentChips } from '../attachment-chips.tsx'
 import { ChangedFileDiff } from '../changed-file-diff.tsx'
+import { ColouredLine, useColours } from '../coloured-text.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { Counts } from '../counts.tsx'
 import { fileLines, withoutNumbers } from '../file-lines.ts'
@@ -51,7 +53,7 @@ export function ToolRow({
 }) {
   const running = item.state === 'running'
   return (
-    <div className="py-2">
+    <div>
       <Disclosure
         open={open}
         onToggle={() => onToggle()}
@@ -96,6 +98,8 @@ function ToolMark({ item }: { item: ToolItem }) {
 function Title({ item }: { item: ToolItem }) {
   const { verb, subject } = titleParts(item.title || toolWords(item.name))
   const command = toolKind(item.name) === 'command' ? subject || verb : null
+  const plan = toolKind(item.name) === 'plan' ? planEntries(item.args) : null
+  if (plan) return <PlanTitle entries={plan} />
   return (
     <span className="flex min-w-0 items-baseline gap-6">
       {command !== null ? (
@@ -111,6 +115,22 @@ function Title({ item }: { item: ToolItem }) {
   )
 }
 
+/** Which entry it makes the current one, and how far the plan is. */
+function PlanTitle({ entries }: { entries: NonNullable<ReturnType<typeof planEntries>> }) {
+  const counted = entries.filter(({ state }) => state !== 'dropped')
+  const done = counted.filter(({ state }) => state === 'done').length
+  const active = entries.find(({ state }) => state === 'active')
+  return (
+    <span className="flex min-w-0 items-baseline gap-6">
+      <span className="shrink-0">Plan</span>
+      <span className="figures shrink-0 text-12 text-faint">
+        {done} of {counted.length}
+      </span>
+      {active && <Shown text={active.text} className="min-w-0 truncate" />}
+    </span>
+  )
+}
+
 function State({ item }: { item: ToolItem }) {
   const words = item.state === 'running' ? '' : toolStateWords(item)
   if (!words) return null
@@ -119,7 +139,9 @@ function State({ item }: { item: ToolItem }) {
       ? 'text-failed'
       : item.state === 'waiting' || item.state === 'denied'
         ? 'text-needs'
-        : 'text-muted'
+        : item.view?.exitCode
+          ? 'text-failed'
+          : 'text-muted'
   return <span className={tone}>{words}</span>
 }
 
@@ -186,9 +208,13 @@ function LiveTail({ output }: { output: string }) {
   )
 }
 
+function pathOf({ view, args }: ToolItem): string | null {
+  return view?.path ?? argument(args, 'path')
+}
+
 function Body({ item }: { item: ToolItem }) {
   const kind = toolKind(item.name)
-  const path = item.view?.path ?? argument(item.args, 'path')
+  const path = pathOf(item)
   if (kind === 'edit' && item.changeIds.length > 0) {
     return (
       <div className={classNames(panel, 'divide-y divide-line')}>
@@ -273,8 +299,10 @@ function Arguments({ args }: { args: unknown }) {
 }
 
 /** The lines of a file beside their numbers, which are not selected with them. */
-function ReadText({ text }: { text: string }) {
-  const lines = fileLines(text)
+function ReadText({ text, path }: { text: string; path: string }) {
+  const lines = useMemo(() => fileLines(text), [text])
+  const code = useMemo(() => (lines ?? []).map((line) => (line.number === null ? '' : line.text)).join('\n'), [lines])
+  const colours = useColours(code, languageOf(path))
   if (!lines) return text
   const digits = Math.max(...lines.map(({ number }) => number?.length ?? 0))
   return lines.map((line, at) => (
@@ -287,7 +315,7 @@ function ReadText({ text }: { text: string }) {
         {line.number}
       </span>
       <span className={classNames('min-w-0', line.number === null && 'text-faint')}>
-        {line.text}
+        {colours?.[at] && line.number !== null ? <ColouredLine tokens={colours[at]} /> : line.text}
         {'\n'}
       </span>
     </span>
@@ -321,7 +349,7 @@ function Output({ item }: { item: ToolItem }) {
             aria-label="Output"
             className={classNames(outputText, 'ring-inside max-h-400 overflow-auto px-12 py-8')}
           >
-            {kind === 'read' ? <ReadText text={visible} /> : visible}
+            {kind === 'read' ? <ReadText text={visible} path={pathOf(item) ?? ''} /> : visible}
           </pre>
           <CopyButton
             text={kind === 'read' ? withoutNumbers(text) : text}

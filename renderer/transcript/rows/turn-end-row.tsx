@@ -47,7 +47,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
   const isUndone = files > 0 && changes.every(({ undone }) => undone)
   const sum = (of: 'added' | 'removed') => changes.reduce((all, file) => all + (file[of] ?? 0), 0)
   return (
-    <div className="group/end mt-4 mb-8 flex min-h-28 flex-wrap items-center gap-x-8 gap-y-2 text-11 text-faint">
+    <div className="mt-4 mb-8 flex min-h-28 flex-wrap items-center gap-x-6 gap-y-2 text-11 text-faint">
       <span
         className={classNames(
           'inline-flex items-center gap-6 text-12',
@@ -80,33 +80,32 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
         </Fact>
       )}
       {cost !== null && cost > 0 && <Fact label="Price as reported">{costText(cost)}</Fact>}
-      {files > 0 && (
-        <Button size="small" variant="ghost" className="-mx-4 h-24" onClick={() => showInspector('changes')}>
-          <FileDiff size={13} strokeWidth={1.75} aria-hidden />
-          {counted(files, 'file')} changed
-          <Counts added={sum('added')} removed={sum('removed')} />
-        </Button>
-      )}
-      {files > 0 && idle && (
-        <Button
-          acts
-          size="small"
-          variant="ghost"
-          className="-mx-4 h-24"
-          aria-label={isUndone ? 'Redo changes' : 'Undo changes'}
-          onClick={() => showDialog({ kind: 'undo', sessionId, turnId: turn.id, redo: isUndone })}
-        >
-          {isUndone ? (
-            <Redo2 size={13} strokeWidth={1.75} aria-hidden />
-          ) : (
-            <Undo2 size={13} strokeWidth={1.75} aria-hidden />
+      {(files > 0 || (newest && idle)) && (
+        <span className="-mr-6 ml-auto flex items-center gap-2">
+          {files > 0 && (
+            <Button size="small" variant="ghost" onClick={() => showInspector('changes')}>
+              <FileDiff size={13} strokeWidth={1.75} aria-hidden />
+              {counted(files, 'file')} changed
+              <Counts added={sum('added')} removed={sum('removed')} />
+            </Button>
           )}
-          {isUndone ? 'Redo' : 'Undo'}
-        </Button>
-      )}
-      {newest && idle && (
-        <span className="ml-auto flex items-center gap-2">
-          {unfinished && (
+          {files > 0 && idle && (
+            <Button
+              acts
+              size="small"
+              variant="ghost"
+              aria-label={isUndone ? 'Redo changes' : 'Undo changes'}
+              onClick={() => showDialog({ kind: 'undo', sessionId, turnId: turn.id, redo: isUndone })}
+            >
+              {isUndone ? (
+                <Redo2 size={13} strokeWidth={1.75} aria-hidden />
+              ) : (
+                <Undo2 size={13} strokeWidth={1.75} aria-hidden />
+              )}
+              {isUndone ? 'Redo' : 'Undo'}
+            </Button>
+          )}
+          {newest && idle && unfinished && (
             <Button
               acts
               size="small"
@@ -116,13 +115,15 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
               <Play size={12} strokeWidth={1.75} aria-hidden /> Continue
             </Button>
           )}
-          <IconButton
-            acts
-            icon={RotateCw}
-            label="Try this turn again"
-            size="small"
-            onClick={() => void attempt('Could not try again', () => controller.retry(turn.id))}
-          />
+          {newest && idle && (
+            <IconButton
+              acts
+              icon={RotateCw}
+              label="Try this turn again"
+              size="small"
+              onClick={() => void attempt('Could not try again', () => controller.retry(turn.id))}
+            />
+          )}
         </span>
       )}
       <ExecSurvivors sessionId={sessionId} turnId={turn.id} />
@@ -133,7 +134,7 @@ export function TurnEndRow({ row: { turn, changes, newest, unfinished } }: { row
 function Fact({ label, children }: { label: string; children: React.ReactNode }) {
   return (
     <Tooltip label={label}>
-      <span className="figures before:mr-8 before:content-['·']">{children}</span>
+      <span className="figures before:mr-6 before:content-['·']">{children}</span>
     </Tooltip>
   )
 }
