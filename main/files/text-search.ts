@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { belowRoot } from './below-root.ts'
-import { newestFirst } from './file-search.ts'
+import { comparePaths, newestFirst } from './file-search.ts'
 import { parseGlob, type Glob } from './glob.ts'
 import { notFound, openChecked, type FilePath } from './paths.ts'
 import { shownBelow, type ProgramEnd, type SearchProgram } from './search-program.ts'
@@ -56,6 +56,8 @@ const namedFileBytesMax = 100_000_000
 const lineCharsMax = 2_000
 const printedLineBytesMax = 8 * 1024 * 1024
 const countedFilesMax = 100_000
+/** What is parsed at once when few hits are put in order. */
+const fewHitsCharsMax = 1024 * 1024
 
 /** Throws `file.not_found`, `search.invalid_pattern`, `tool.invalid_arguments` for type and glob, or the signal's reason. */
 export async function searchText(
@@ -69,12 +71,30 @@ export async function searchText(
   if (skipped) return { hits: [], more: false, searched: 0, incomplete: false, unreadable: 0, secretFiles: 0, skipped }
   const page = new HitPage(query, glob)
   const [end, secretFiles] = await Promise.all([
+    fillPage(page, program, query, glob, deadline, signal),
+    countSecretFiles(program, query, glob, deadline, signal),
+  ])
+  return { ...page.result(), ...leftOf(end, secretFiles) }
+}
+
+/**
+ * In path order the program searches one file after another, and stops once the page is there. So few hits are looked for
+ * in any order first, on all processors, and put in order here; where there are more of them, the page comes early.
+ */
+async function fillPage(
+  page: HitPage,
+  program: SearchProgram,
+  query: TextQuery,
+  glob: Glob | null,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<ProgramEnd> {
+  const search = (order: string[], onLine: (line: string) => boolean) =>
     program.run({
       root: query.root,
       args: [
         '--json',
-        '--sort',
-        'path',
+        ...order,
         '--before-context',
         `${query.before}`,
         '--after-context',
@@ -88,11 +108,46 @@ export async function searchText(
       separator: '\n',
       maxLineBytes: printedLineBytesMax,
       signal,
-      onLine: (line) => page.take(line),
-    }),
-    countSecretFiles(program, query, glob, deadline, signal),
-  ])
-  return { ...page.result(), ...leftOf(end, secretFiles) }
+      onLine,
+    })
+  if (query.root.kind === 'folder') {
+    const few = new FewHits(2 * (query.offset + query.limit + 1))
+    const end = await search([], (line) => few.take(line))
+    if (end.cut !== 'enough') {
+      few.inOrder((line) => page.take(line))
+      return end
+    }
+  }
+  return search(['--sort', 'path'], (line) => page.take(line))
+}
+
+/** The program's messages about a bounded number of hits, each file's together, to be handed on in path order. */
+class FewHits {
+  readonly #hitsMax: number
+  readonly #files: { below: string; lines: string[] }[] = []
+  #summary: string | null = null
+  #hits = 0
+  #chars = 0
+
+  constructor(hitsMax: number) {
+    this.#hitsMax = hitsMax
+  }
+
+  /** False where it is more than a few. */
+  take(line: string): boolean {
+    const message = line.startsWith('{"type":"begin"') ? parse(line) : null
+    if (message?.type === 'begin') this.#files.push({ below: belowRoot(textOf(message.data.path)), lines: [] })
+    if (line.startsWith('{"type":"')) this.#files.at(-1)?.lines.push(line)
+    else this.#summary = line
+    if (line.startsWith('{"type":"match"')) this.#hits++
+    this.#chars += line.length
+    return this.#hits <= this.#hitsMax && this.#chars <= fewHitsCharsMax
+  }
+
+  inOrder(take: (line: string) => void): void {
+    for (const { lines } of this.#files.toSorted((a, b) => comparePaths(a.below, b.below))) lines.forEach(take)
+    if (this.#summary !== null) take(this.#summary)
+  }
 }
 
 /** Matching lines per file, newest file first (F-814). */

@@ -215,6 +215,19 @@ describe('grep', () => {
     expect((await grep({ pattern: 'hit', max_results: 7 })).endsWith('[more; continue at offset 7]')).toBe(true)
   })
 
+  test('F-812 F-804 hits come in path order, whether there are few of them or many', async () => {
+    const paths = ['a/b', 'a.txt', 'a/b.txt', 'a-b', 'B', 'ü', 'z/y/x', 'z/y-x'].flatMap((path) =>
+      ['', '1', '2'].map((end) => `${path}${end}`),
+    )
+    for (const path of paths) await workspace.put(path.replace(/^(a|z)\//, '$1dir/'), `needle in ${path}\n`)
+    const ordered = (await find()).map((path) => `${path}:1`)
+    const blocks = async (args: Record<string, unknown>) =>
+      (await grep({ pattern: 'needle', ...args })).split('\n').filter((line) => line.endsWith(':1'))
+    expect(await blocks({})).toEqual(ordered)
+    const pages = await Promise.all([0, 5, 10, 15, 20].map((offset) => blocks({ offset, head_limit: 5 })))
+    expect(pages.flat()).toEqual(ordered)
+  })
+
   test('FA-28 F-810 a bad pattern is refused with its reason, or taken letter for letter', async () => {
     await workspace.put('a', 'f(x)\n')
     expect(await failureOf(tools.call('grep', { pattern: '(' }))).toMatchObject({
