@@ -21,6 +21,8 @@ const script: Step[] = [
 async function changedDesk(open: (options: { script: Step[] }) => Promise<Desk>): Promise<Desk> {
   const desk = await open({ script })
   await writeFile(join(desk.lab.workspace, 'notes.txt'), lines)
+  await writeFile(join(desk.lab.workspace, '.ignore'), '*.log\n')
+  await writeFile(join(desk.lab.workspace, 'old.log'), 'ignored')
   await desk.window.newSession()
   await desk.window.allowAll()
   await desk.window.send('Change the notes')
@@ -31,6 +33,8 @@ async function changedDesk(open: (options: { script: Step[] }) => Promise<Desk>)
 test('F-907 F-908 F-911 FA-31 hunks are kept and undone with the mouse and from the keyboard', async ({ open }) => {
   const { lab, window } = await changedDesk(open)
   const changes = await window.tab('Changes')
+  // What commands may change unseen is counted (F-1006).
+  await expect(changes).toContainText('Not covered: 1 ignored file.')
   const middle = changes.getByRole('group', { name: 'Change at line 30' })
   await middle.getByRole('button', { name: 'Undo' }).click()
   await expect(middle).toBeHidden()
@@ -49,7 +53,9 @@ test('F-907 F-908 F-911 FA-31 hunks are kept and undone with the mouse and from 
   await expect(first).toContainText('Kept')
 
   await changes.getByRole('button', { name: 'Undo all changes of new/b.txt' }).click()
-  await expect.poll(async () => (await lab.git('status', '--porcelain')).trim()).toBe('?? notes.txt')
+  await expect
+    .poll(async () => (await lab.git('status', '--porcelain')).trim())
+    .toBe('?? .ignore\n?? notes.txt\n?? old.log')
   await expect(changes.getByRole('button', { name: 'Undo all changes of new/b.txt' })).toBeHidden()
 })
 
@@ -84,7 +90,7 @@ test('K-12 F-1008 F-1010 a turn is undone by a plan that is shown first, and bro
   await dialog.getByRole('button', { name: 'Undo 2 files' }).click()
   await expect(dialog).toBeHidden()
   expect(await lab.read('notes.txt')).toBe(lines)
-  expect((await lab.git('status', '--porcelain')).trim()).toBe('?? notes.txt')
+  expect((await lab.git('status', '--porcelain')).trim()).toBe('?? .ignore\n?? notes.txt\n?? old.log')
 
   await window.message.fill('/redo')
   await window.page.keyboard.press('Enter')

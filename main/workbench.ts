@@ -419,6 +419,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
     ownCommands,
     exec,
     paths,
+    program: files.program,
     differ: files.differ,
     gate: files.gate,
     files: files.services,

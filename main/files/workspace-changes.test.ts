@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SearchProgram } from './search-program.ts'
 import { makeWorkspace, type TestWorkspace } from './test-workspace.ts'
 import { runs } from './test-runs.ts'
+import { countUncovered } from './uncovered.ts'
 import { planReturns, applyReturns, redoOf, undoOf } from './undo.ts'
 import { WorkspaceChanges, type Running } from './workspace-changes.ts'
 import { WorkspaceScan } from './workspace-scan.ts'
@@ -134,6 +135,21 @@ describe('windows', () => {
     await workspace.put('../outside.txt', 'changed')
     await workspace.put('seen.txt', 'x')
     expect(shown(await close())).toEqual(['created seen.txt', 'created sub/link', 'created up'])
+  })
+
+  test('F-1006 what is not covered is counted, or said to be too much to count', async () => {
+    await workspace.put('.gitignore', 'ignored*\n')
+    for (const path of ['a.ts', 'ignored/x', 'ignored/y', 'node_modules/x/index.js', '.git/HEAD'])
+      await workspace.put(path, 'x')
+    await workspace.put('exact.bin', Buffer.alloc(10 * 1024 * 1024))
+    await workspace.put('large.bin', Buffer.alloc(10 * 1024 * 1024 + 1))
+    const { paths, place, home } = workspace
+    const program = new SearchProgram({ paths, env: { PATH: process.env['PATH'] ?? '', HOME: home } })
+    const { signal } = new AbortController()
+    const root = await paths.resolve(place, '.')
+    expect(await countUncovered(program, root, signal)).toEqual({ ignored: 3, large: 1 })
+    expect(await countUncovered(program, root, signal, 0)).toEqual({ ignored: null, large: null })
+    expect(await countUncovered(program, root, AbortSignal.abort(new Error('left'))).catch(String)).toContain('left')
   })
 
   test('F-1007 FA-36 a home folder gets no checkpoint and says why', async () => {

@@ -20,7 +20,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { join } from 'node:path'
-import { coveredFilesMax } from '../../preload/contract/limits.ts'
+import { coveredBytesMax, coveredFilesMax } from '../../preload/contract/limits.ts'
 import { linkMode } from './change.ts'
 import { FolderLinks } from './folder-links.ts'
 
@@ -46,7 +46,6 @@ export type ScanResult = {
 /** The file's facts tell that it was not written since; `racy`: it was, in the very moment it was looked at. */
 type Known = Held & { size: number; mtimeMs: number; ctimeMs: number; ino: number; racy: boolean; round: number }
 
-const coveredBytesMax = 10 * 1024 * 1024
 /** File systems count time in ticks of a few milliseconds: what was written within one is not told apart by time. */
 const tickMs = 50
 const packBytesMax = 5 * 1024 * 1024 * 1024

@@ -28,6 +28,7 @@ export const readRoutes: ReadonlySet<string> = new Set([
   'attachments.read',
   'changes.diff',
   'changes.compare',
+  'changes.uncovered',
   'changes.picture',
   'undo.preview',
   'files.list',

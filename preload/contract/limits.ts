@@ -98,6 +98,8 @@ export const editedBytesMax = 5 * 1024 * 1024
 
 /** A workspace with more files has no checkpoints (F-1007). */
 export const coveredFilesMax = 250_000
+/** A larger file is in no checkpoint (F-1006). */
+export const coveredBytesMax = 10 * 1024 * 1024
 
 /** Pictures are shown up to this size; larger ones say theirs. */
 export const shownPictureBytesMax = 10 * 1024 * 1024

@@ -32,6 +32,7 @@ import { OnceSeen } from './once-seen.tsx'
 import { linesOfSide } from './patch-text.ts'
 import { PictureCompare } from './picture-compare.tsx'
 import { keepChange, undoChange } from './review-actions.ts'
+import { UncoveredNote } from './uncovered-note.tsx'
 
 const DiffViewPane = lazy(() => import('./diff-view.tsx'))
 const noChanges: ChangedFile[] = []
@@ -56,11 +57,15 @@ export function ChangesTab({ sessionId }: { sessionId: string }) {
   if (!there) return null
   if (changes.length === 0)
     return (
-      <EmptyState
-        icon={FileDiff}
-        title="No changes yet"
-        detail="Files the agent edits, creates or deletes show here as diffs, turn by turn."
-      />
+      <div className="flex h-full flex-col">
+        <EmptyState
+          icon={FileDiff}
+          title="No changes yet"
+          detail="Files the agent edits, creates or deletes show here as diffs, turn by turn."
+          className="h-auto! grow"
+        />
+        <UncoveredNote sessionId={sessionId} />
+      </div>
     )
   return (
     <div className="flex h-full flex-col">
@@ -74,6 +79,7 @@ export function ChangesTab({ sessionId }: { sessionId: string }) {
         scope={scope}
         onScope={setScope}
       />
+      <UncoveredNote sessionId={sessionId} />
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { headerStarts } from '../../files/line-diff.ts'
 import { mergeChanges } from '../../files/merged-changes.ts'
 import type { Paths, Place } from '../../files/paths.ts'
 import { pictureBody, pictureOf } from '../../files/pictures.ts'
+import type { SearchProgram } from '../../files/search-program.ts'
 import {
   applyReturns,
   isOfLink,
@@ -19,6 +20,7 @@ import {
   type FileReturn,
   type PlannedReturn,
 } from '../../files/undo.ts'
+import { countUncovered } from '../../files/uncovered.ts'
 import { hashOf } from '../../files/version.ts'
 import { changedFile } from '../../sessions/file-records.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
@@ -28,7 +30,14 @@ import { ok, signalOf, type Handlers } from '../handlers.ts'
 
 const never = () => new AbortController().signal
 
-export type ChangeServices = { storage: Storage; sessions: Sessions; differ: Differ; paths: Paths; gate: CommitGate }
+export type ChangeServices = {
+  storage: Storage
+  sessions: Sessions
+  differ: Differ
+  paths: Paths
+  program: SearchProgram
+  gate: CommitGate
+}
 
 export function changeAnswers(services: ChangeServices): Pick<Handlers, 'changes' | 'undo'> {
   const { storage, sessions, differ, paths, gate } = services
@@ -171,6 +180,10 @@ export function changeAnswers(services: ChangeServices): Pick<Handlers, 'changes
     changes: {
       diff: ({ sessionId, changeId }, client) => diff(sessionId, changeId, client.signal),
       compare: ({ sessionId, changeId }, client) => compare(sessionId, changeId, client.signal),
+      uncovered: async ({ sessionId }, client) => {
+        const root = await paths.resolve(placeOf((await sessions.actor(sessionId)).peek().view), '.')
+        return countUncovered(services.program, root, signalOf(client))
+      },
       picture: async ({ sessionId, changeId, side }) =>
         pictureBody(await body((await changeOf(sessionId, changeId))[side])),
       review: async ({ sessionId, changeId, hunkId, keep }, { rights }) =>
