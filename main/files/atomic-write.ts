@@ -9,6 +9,10 @@ import { linkMode } from './change.ts'
 /** Names of temporary files; they make no events and are deleted after a crash (F-604, F-1111). */
 export const temporaryPrefix = '.lathe-tmp-'
 
+export function isTemporary(name: string): boolean {
+  return name.startsWith(temporaryPrefix)
+}
+
 export type FileWrite = {
   /** Real path. */
   path: string

@@ -1,11 +1,11 @@
 /** Tells which files of the open workspaces change, whoever changes them (F-1110 to F-1113). It alters nothing itself. */
-import type { Dirent } from 'node:fs'
-import { lstat, opendir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import type { AsyncSubscription, Event } from '@parcel/watcher'
-import { temporaryPrefix } from './atomic-write.ts'
+import { isTemporary } from './atomic-write.ts'
 import { ignoreFiles, IgnoreTree } from './ignore-rules.ts'
 import { neverEntered } from './never-entered.ts'
+import { NewFolders } from './new-folders.ts'
 
 export type WatchingOptions = {
   /** Paths below the workspace with `/`, at most 500; `rescan` where they are more, or nobody knows. */
@@ -23,10 +23,6 @@ const pathsMax = 500
 /** So many at once are not gone through one by one. */
 const filteredMax = 20_000
 const pollMs = 5_000
-/** A new folder that the system said nothing of for so long is not watched. */
-const doubtMs = 1_000
-/** The system's watch is one of each folder: what is made in a new one before its watch stands is told by nobody. */
-const watchesEachFolder = process.platform === 'linux'
 /** Workspaces watched at once; the one longest not asked for goes first. */
 const watchedMax = 8
 
@@ -74,13 +70,8 @@ class Watched {
   readonly #options: WatchingOptions
   #subscription: AsyncSubscription | null = null
   readonly #ignored: IgnoreTree
+  readonly #newFolders: NewFolders
   #waiting = new Set<string>()
-  #created = new Set<string>()
-  /** Folders made in folders that are new themselves, until an event names them. */
-  #doubted = new Set<string>()
-  #doubting: NodeJS.Timeout | undefined
-  /** There are unwatched ones among those that ignore files leave out. */
-  #ignoredUnwatched = false
   #joining: NodeJS.Timeout | undefined
   #polling: NodeJS.Timeout | undefined
   #isPresent = true
@@ -91,6 +82,11 @@ class Watched {
     this.#workspace = workspace
     this.#options = options
     this.#ignored = new IgnoreTree(workspace)
+    this.#newFolders = new NewFolders({
+      workspace,
+      ignored: this.#ignored,
+      renew: () => this.#subscription && void this.#renew(),
+    })
     this.started = this.#start()
   }
 
@@ -102,7 +98,7 @@ class Watched {
     this.#ended = true
     clearTimeout(this.#joining)
     clearTimeout(this.#polling)
-    clearTimeout(this.#doubting)
+    this.#newFolders.end()
     await this.started
     await this.#stop()
   }
@@ -141,55 +137,25 @@ class Watched {
       if (below === '' || below.startsWith('../')) void this.#checkPresence()
       else if (!isTemporary(basename(below))) {
         this.#waiting.add(below)
-        this.#doubted.delete(below)
-        if (watchesEachFolder && type === 'create') this.#created.add(below)
+        this.#newFolders.heard(below, type === 'create')
       }
     }
     if (this.#waiting.size === 0) return
     this.#joining ??= setTimeout(() => {
       this.#joining = undefined
-      const [paths, created] = [new Set(this.#waiting), [...this.#created]]
+      const paths = new Set(this.#waiting)
       this.#waiting.clear()
-      this.#created.clear()
-      void this.#tellSeen(paths, created)
+      void this.#tellSeen(paths, this.#newFolders.takeCreated())
     }, joinMs)
-  }
-
-  /** Adds what lies in new folders to `paths`; a folder in one of them may have no watch, and is looked for again. */
-  async #lookInside(created: readonly string[], paths: Set<string>): Promise<void> {
-    if (created.length > pathsMax) return this.#doubt('')
-    for (const path of created) {
-      const entries = await entriesOf(join(this.#workspace, path))
-      if (entries.length > pathsMax) return this.#doubt('')
-      for (const entry of entries) {
-        const inside = `${path}/${entry.name}`
-        if (paths.has(inside) || isTemporary(entry.name) || neverEntered.has(entry.name)) continue
-        if (!entry.isDirectory()) paths.add(inside)
-        else if (await this.#ignored.ignores(inside)) this.#ignoredUnwatched = true
-        else this.#doubt(inside)
-      }
-    }
-  }
-
-  /** A watch anew has all folders; it is made once, behind the last of many. */
-  #doubt(folder: string): void {
-    if (this.#ended) return
-    this.#doubted.add(folder)
-    clearTimeout(this.#doubting)
-    this.#doubting = setTimeout(() => {
-      const isUnwatched = this.#doubted.size > 0
-      this.#doubted.clear()
-      if (isUnwatched && this.#subscription) void this.#renew()
-    }, doubtMs).unref()
   }
 
   /** What ignore files leave out is not told (F-802): a build writes thousands of files that nobody looks at. */
   async #tellSeen(changed: Set<string>, created: readonly string[]): Promise<void> {
-    await this.#lookInside(created, changed)
+    await this.#newFolders.lookInside(created, changed)
     const paths = [...changed]
     if (paths.some((path) => ignoreFiles.includes(basename(path)))) {
       this.#ignored.forget()
-      if (this.#ignoredUnwatched) return this.#renew()
+      if (this.#newFolders.hasIgnored) return this.#renew()
       return this.#tell('rescan')
     }
     if (paths.length > filteredMax) return this.#tell('rescan')
@@ -199,7 +165,7 @@ class Watched {
   }
 
   async #renew(): Promise<void> {
-    this.#ignoredUnwatched = false
+    this.#newFolders.renewed()
     this.#tell('rescan')
     await this.#stop()
     this.#poll(0)
@@ -236,20 +202,4 @@ class Watched {
   #tell(paths: string[] | 'rescan'): void {
     if (!this.#ended) this.#options.changed(this.#workspace, paths)
   }
-}
-
-/** Of a folder, never of what a link leads to; one more than counts at most. */
-async function entriesOf(path: string): Promise<Dirent[]> {
-  const entries: Dirent[] = []
-  try {
-    if (!(await lstat(path)).isDirectory()) return entries
-    for await (const entry of await opendir(path)) if (entries.push(entry) > pathsMax) break
-  } catch {
-    // It has gone again, or is not to be read.
-  }
-  return entries
-}
-
-function isTemporary(name: string): boolean {
-  return name.startsWith(temporaryPrefix)
 }

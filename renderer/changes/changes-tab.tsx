@@ -18,6 +18,7 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { Select } from '../ui/select.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { toast } from '../ui/toast.tsx'
+import { useIsWide } from '../ui/use-is-wide.ts'
 import { blockText } from './change-blocks.ts'
 import { diffIn, type LoadedDiff, loadDiff, useDiffs } from './change-diffs.ts'
 import { Counts } from '../transcript/counts.tsx'
@@ -99,7 +100,7 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
   const hideWhitespace = usePreference('changes.hideWhitespace')
   const style = usePreference('changes.style')
   const room = useRef<HTMLDivElement>(null)
-  const width = useWidth(room)
+  const hasTwoColumns = useIsWide(room, splitFromPx)
   const view = useRef<DiffView>(null)
   const [said, setSaid] = useState('')
   /** Files folded or unfolded by hand, by change id; the others follow their size (F-905). */
@@ -251,7 +252,7 @@ function Review({ sessionId, workspace, files, turns, changes, scope, onScope }:
           <DiffViewPane
             ref={view}
             items={items}
-            style={style === 'auto' ? (width >= splitFromPx ? 'split' : 'unified') : style}
+            style={style === 'auto' ? (hasTwoColumns ? 'split' : 'unified') : style}
             wrap={wrap}
             onComment={beginComment}
             renderMark={(mark) => {
@@ -357,17 +358,6 @@ function MarkView({
       )
     }
   }
-}
-
-function useWidth(element: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0)
-  useEffect(() => {
-    if (!element.current) return
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(entry.contentRect.width))
-    observer.observe(element.current)
-    return () => observer.disconnect()
-  }, [element])
-  return width
 }
 
 type ToolbarProps = Pick<ReviewProps, 'files' | 'turns' | 'changes' | 'scope' | 'onScope'> & {

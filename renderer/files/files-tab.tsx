@@ -13,6 +13,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { FilterField } from '../ui/filter-field.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Pane, PaneDivider, SplitPanes } from '../ui/split-panes.tsx'
+import { useIsWide } from '../ui/use-is-wide.ts'
 import { inWorkspace } from './file-tree.ts'
 import { FileView } from './file-view.tsx'
 import { FoundPath } from './found-path.tsx'
@@ -57,19 +58,13 @@ function Files({ sessionId, workspace }: { sessionId: string; workspace: string 
   const unsaved = useUnsaved(workspace)
   const [query, setQuery] = useState('')
   const room = useRef<HTMLDivElement>(null)
-  const [beside, setBeside] = useState(false)
+  const beside = useIsWide(room, besideFromPx)
   const { reveal } = tree
   useEffect(() => void loadUnsaved(workspace), [workspace])
 
   useEffect(() => {
     if (path !== null) reveal(path)
   }, [path, reveal])
-  useEffect(() => {
-    if (!room.current) return
-    const observer = new ResizeObserver(([entry]) => entry && setBeside(entry.contentRect.width >= besideFromPx))
-    observer.observe(room.current)
-    return () => observer.disconnect()
-  }, [])
 
   const open = (chosen: string) => openFile(workspace, chosen)
   const browser = (
