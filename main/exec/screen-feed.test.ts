@@ -17,9 +17,21 @@ test('X-806 a pty is held back above 256 KiB that the host has not parsed, and l
   feed.print('y')
   expect(holds).toEqual([true])
   await feed.screen.parsed()
-  expect(holds).toEqual([true, false])
+  await expect.poll(() => holds).toEqual([true, false])
   feed.print('z'.repeat(200 * 1024))
+  await feed.screen.parsed()
   expect(holds).toEqual([true, false])
+})
+
+test('X-806 a flood rests before it goes on, so that the loop has time for others', async () => {
+  const { feed, holds } = feedOf()
+  const began = performance.now()
+  feed.print('x'.repeat(300 * 1024))
+  await feed.screen.parsed()
+  const took = performance.now() - began
+  expect(holds).toEqual([true])
+  await expect.poll(() => holds, { interval: 1 }).toEqual([true, false])
+  expect(performance.now() - began - took).toBeGreaterThan(Math.min(20, took) / 2)
 })
 
 test('X-806 a window that leaves 512 KiB unread gets none of it, but the screen as it is by then', async () => {

@@ -15,14 +15,23 @@ type Viewer = { frames: TerminalFrame[]; waiting: number; behind: boolean; wake:
 const pauseAbove = 256 * 1024
 const resumeBelow = 64 * 1024
 const lagMax = 512 * 1024
+/**
+ * A program that prints faster than its screen can be kept rests, before it goes on, as long as that took: its flood gets
+ * half of the loop, and whatever else the loop serves (keys, other sessions) the other half.
+ */
+const restMaxMs = 20
 /** Output that follows output within this time is joined. */
 const joinMs = 8
+/** Output that waits for a window runs together up to this many characters a frame. */
+const frameMax = 64 * 1024
 
 export class ScreenFeed {
   readonly screen: TerminalScreen
   readonly #viewers = new Set<Viewer>()
   readonly #options: ScreenFeedOptions
   #held = false
+  #goneOnAt = 0
+  #resting: NodeJS.Timeout | null = null
   #pending = ''
   #joining: NodeJS.Timeout | null = null
   #sentAt = 0
@@ -74,7 +83,10 @@ export class ScreenFeed {
 
   #give(viewer: Viewer, frame: TerminalFrame): void {
     if (!viewer.behind) {
-      viewer.frames.push(frame)
+      const last = viewer.frames.at(-1)
+      if (frame.type === 'data' && last?.type === 'data' && last.data.length + frame.data.length <= frameMax)
+        viewer.frames[viewer.frames.length - 1] = { ...frame, data: last.data + frame.data }
+      else viewer.frames.push(frame)
       viewer.waiting += frame.type === 'data' ? frame.data.length : 0
       if (viewer.waiting > lagMax) {
         viewer.behind = true
@@ -90,7 +102,17 @@ export class ScreenFeed {
     const held = unparsed > pauseAbove || (this.#held && unparsed >= resumeBelow)
     if (held === this.#held) return
     this.#held = held
-    this.#options.holdBack(held)
+    if (this.#resting) clearTimeout(this.#resting)
+    this.#resting = null
+    if (held) return this.#options.holdBack(true)
+    this.#resting = setTimeout(
+      () => {
+        this.#resting = null
+        this.#goneOnAt = performance.now()
+        this.#options.holdBack(false)
+      },
+      Math.min(restMaxMs, performance.now() - this.#goneOnAt),
+    )
   }
 
   /** As `Terminals.attach` says. */

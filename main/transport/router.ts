@@ -13,7 +13,14 @@ import { checkRights } from '../turns/requests.ts'
 import type { ClientContext, Handlers } from './handlers.ts'
 import { readRoutes } from './read-routes.ts'
 import type { Replies } from './replies.ts'
-import { slowSessionReader, slowTerminalReader, slowWatcher, subscribe, type Subscription } from './subscription.ts'
+import {
+  slowSessionReader,
+  slowTerminalReader,
+  slowWatcher,
+  subscribe,
+  type Subscription,
+  terminalLimits,
+} from './subscription.ts'
 
 const requestsAtOnceMax = 512
 const streamsAtOnceMax = 64
@@ -70,15 +77,13 @@ export function createRouter({ handlers, replies, fault }: RouterOptions): AnyRo
       }
       return subscribe({ open, slow: slowSessionReader, signal })
     },
-    'terminals.attach': (input: Parameters<Handlers['terminals']['attach']>[0], { client }, signal) => {
-      let { after } = input
-      const open = (opened: AbortSignal): AsyncIterable<TerminalFrame> => {
-        const from = { stream: input.stream, id: input.id, ...(after === undefined ? {} : { after }) }
-        after = undefined
-        return handlers.terminals.attach(from, { ...client, signal: opened })
-      }
-      return subscribe({ open, slow: slowTerminalReader, signal })
-    },
+    'terminals.attach': (input: Parameters<Handlers['terminals']['attach']>[0], { client }, signal) =>
+      subscribe<TerminalFrame>({
+        open: (opened) => handlers.terminals.attach(input, { ...client, signal: opened }),
+        slow: slowTerminalReader,
+        limits: terminalLimits,
+        signal,
+      }),
   }
 
   /** Answers a stream and lets the client acknowledge it under the name it gave. */

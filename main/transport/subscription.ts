@@ -10,6 +10,8 @@ export type StreamLimits = {
   /** Frames and bytes sent and not yet acknowledged. */
   windowFrames: number
   windowBytes: number
+  /** Once the window's bytes are used up there is credit again when no more than these are left to be acknowledged. */
+  resumeBytes: number
   /** Frames and bytes held back here. */
   queueFrames: number
   queueBytes: number
@@ -18,8 +20,18 @@ export type StreamLimits = {
 const streamLimits: StreamLimits = {
   windowFrames: 256,
   windowBytes: 1024 * 1024,
+  resumeBytes: 1024 * 1024,
   queueFrames: 512,
   queueBytes: 4 * 1024 * 1024,
+}
+
+/** Output waits where it is printed, and becomes a snapshot there: nothing is read ahead (X-806). */
+export const terminalLimits: StreamLimits = {
+  windowFrames: 256,
+  windowBytes: 512 * 1024,
+  resumeBytes: 64 * 1024,
+  queueFrames: 1,
+  queueBytes: 1,
 }
 
 /** What becomes of frames a client is too slow for. */
@@ -27,10 +39,10 @@ export type SlowReader<Frame> = {
   /** The waiting frame that `frame` goes into, and what both are together; null where it must stand by itself. */
   merge?(queue: readonly Frame[], frame: Frame): { at: number; merged: Frame } | null
   /**
-   * Past the queue's bound the source is closed. `resume`: what waits is sent, then the source is opened again.
-   * `restart`: what waits is dropped, and it is opened again once there is credit. `end`: the stream ends.
+   * Past the queue's bound. `resume`: the source is closed, what waits is sent, then it is opened again. `wait`: it is not
+   * read until what waits is sent and there is credit. `end`: the stream ends.
    */
-  whenFull: 'resume' | 'restart' | 'end'
+  whenFull: 'resume' | 'wait' | 'end'
 }
 
 export type Subscription<Frame> = {
@@ -54,6 +66,7 @@ export function subscribe<Frame>(options: {
   /** Sizes of the frames sent and not acknowledged, oldest first. */
   const unacked: number[] = []
   let unackedBytes = 0
+  let spent = false
   let acked = 0
   let ended = false
   let failure: unknown
@@ -64,7 +77,14 @@ export function subscribe<Frame>(options: {
     changed = Promise.withResolvers()
   }
   const isFull = (): boolean => queue.length >= limits.queueFrames || queuedBytes >= limits.queueBytes
-  const hasCredit = (): boolean => unacked.length < limits.windowFrames && unackedBytes < limits.windowBytes
+  const hasCredit = (): boolean => {
+    spent = unackedBytes >= limits.windowBytes || (spent && unackedBytes > limits.resumeBytes)
+    return !spent && unacked.length < limits.windowFrames
+  }
+  /** All that was queued is sent, and more may be. */
+  const sentAll = async (): Promise<void> => {
+    while ((queue.length > 0 || !hasCredit()) && !signal.aborted) await changed.promise
+  }
 
   function enqueue(frame: Frame): void {
     const merge = slow.merge?.(queue, frame)
@@ -82,7 +102,9 @@ export function subscribe<Frame>(options: {
       for await (const frame of open(AbortSignal.any([signal, behind.signal]))) {
         if (signal.aborted) return true
         enqueue(frame)
-        if (isFull()) return false
+        if (!isFull()) continue
+        if (slow.whenFull !== 'wait') return false
+        await sentAll()
       }
       return true
     } finally {
@@ -93,11 +115,7 @@ export function subscribe<Frame>(options: {
   async function pump(): Promise<void> {
     while (!(await readSource())) {
       if (slow.whenFull === 'end') return
-      if (slow.whenFull === 'restart') {
-        queue.length = 0
-        queuedBytes = 0
-      }
-      while ((queue.length > 0 || !hasCredit()) && !signal.aborted) await changed.promise
+      await sentAll()
       if (signal.aborted) return
     }
   }
@@ -154,16 +172,8 @@ export function subscribe<Frame>(options: {
  */
 export const slowSessionReader: SlowReader<SessionEvent> = { whenFull: 'resume' }
 
-/** Output runs together; a reader too slow even for that gets the terminal's screen as it is once it has caught up. */
-export const slowTerminalReader: SlowReader<TerminalFrame> = {
-  merge(queue, frame) {
-    const waiting = queue.at(-1)
-    if (frame.type !== 'data' || waiting?.type !== 'data') return null
-    if (waiting.data.length + frame.data.length > 64 * 1024) return null
-    return { at: queue.length - 1, merged: { ...waiting, data: waiting.data + frame.data } }
-  },
-  whenFull: 'restart',
-}
+/** A terminal's feed joins what waits, and has the screen for a reader who is too slow even for that. */
+export const slowTerminalReader: SlowReader<TerminalFrame> = { whenFull: 'wait' }
 
 /** Each event carries the whole value of what it names (T-215), so a newer one takes the place of one that waits. */
 export const slowWatcher: SlowReader<WorkbenchEvent> = {
