@@ -313,7 +313,7 @@ class WorkspaceState {
   async #first(): Promise<boolean> {
     const root = await this.#options.paths.resolve(this.#place, '.')
     this.root = root.real
-    if (this.root === parse(this.root).root || this.root === (this.#options.home ?? homedir())) {
+    if (isHomeOrDrive(this.root, this.#options.home)) {
       this.unsuitable = unsuitable('is a home folder or a whole drive')
       return false
     }
@@ -336,6 +336,11 @@ class WorkspaceState {
     const left = Math.max(200, deadline - performance.now())
     return this.#thread.update(root.real, this.store, paths, { ms: left, mayForget: this.#windows.size === 0 })
   }
+}
+
+/** Such a folder is nobody's workspace alone, and gets no checkpoints (F-1007). */
+export function isHomeOrDrive(real: string, home = homedir()): boolean {
+  return real === parse(real).root || real === home
 }
 
 function unsuitable(why: string): string {

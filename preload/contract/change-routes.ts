@@ -66,10 +66,13 @@ export const changeRoutes = {
     diff: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
     /** From the recorded after to the file as it is now (F-910). */
     compare: route.input(z.object({ ...inSession, changeId: Id })).output(ChangeDiff),
-    /** Files that checkpoints leave out, ignored or over 10 MiB; null where there are too many to count (F-1006). */
+    /**
+     * Files that checkpoints leave out, ignored or over 10 MiB, each null where there are too many to count; null where no
+     * checkpoints are kept (F-1006, F-1007).
+     */
     uncovered: route
       .input(z.object({ ...inSession }))
-      .output(z.object({ ignored: z.number().int().nullable(), large: z.number().int().nullable() })),
+      .output(z.object({ ignored: z.number().int().nullable(), large: z.number().int().nullable() }).nullable()),
     /** The picture a change began or ended with. Throws `file.too_large`, `file.not_found`. */
     picture: route
       .input(z.object({ ...inSession, changeId: Id, side: z.enum(['before', 'after']) }))

@@ -84,6 +84,11 @@ function FileReview({ sessionId, change }: { sessionId: string; change: ChangedF
   )
 }
 
+/** The Files tab shows what lies in the workspace; a path outside is a whole one (F-112). */
+function isOutside(path: string): boolean {
+  return /^(?:[/\\]|[A-Za-z]:)/.test(path)
+}
+
 function noteOf(loaded: LoadedDiff | undefined): string | null {
   if (loaded?.state !== 'ready') return null
   const { diff } = loaded
@@ -180,7 +185,7 @@ export function ChangeHeader({
       )}
       <Counts {...countsOf(change, loaded)} />
       {!change.undone && !compared && <FileReview sessionId={sessionId} change={change} />}
-      {change.kind !== 'deleted' && (
+      {change.kind !== 'deleted' && !isOutside(change.path) && (
         <IconButton
           icon={FileSymlink}
           label={`Open ${shownText(change.path)}`}

@@ -20,12 +20,17 @@ function uncoveredText({ ignored, large }: { ignored: number | null; large: numb
 
 export function UncoveredNote({ sessionId }: { sessionId: string }) {
   // Counted each time the tab is opened: the folder is walked for it.
-  const { answer } = useAnswer(sessionId, (signal) => client().changes.uncovered({ sessionId }, { signal }))
-  const text = answer && uncoveredText(answer)
-  if (!text) return null
+  const { answer } = useAnswer(sessionId, async (signal) => ({
+    uncovered: await client().changes.uncovered({ sessionId }, { signal }),
+  }))
+  if (!answer) return null
+  const text = answer.uncovered && uncoveredText(answer.uncovered)
+  if (text === '') return null
   return (
     <p className="shrink-0 border-t border-line px-10 py-4 text-11 text-faint">
-      Not covered: {text}. What commands change in them is neither shown nor undone.
+      {text === null
+        ? 'This folder gets no checkpoints: what commands change in it is neither shown nor undone.'
+        : `Not covered: ${text}. What commands change in them is neither shown nor undone.`}
     </p>
   )
 }

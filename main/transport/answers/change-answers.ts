@@ -22,6 +22,7 @@ import {
 } from '../../files/undo.ts'
 import { countUncovered } from '../../files/uncovered.ts'
 import { hashOf } from '../../files/version.ts'
+import { isHomeOrDrive } from '../../files/workspace-changes.ts'
 import { changedFile } from '../../sessions/file-records.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -182,7 +183,7 @@ export function changeAnswers(services: ChangeServices): Pick<Handlers, 'changes
       compare: ({ sessionId, changeId }, client) => compare(sessionId, changeId, client.signal),
       uncovered: async ({ sessionId }, client) => {
         const root = await paths.resolve(placeOf((await sessions.actor(sessionId)).peek().view), '.')
-        return countUncovered(services.program, root, signalOf(client))
+        return isHomeOrDrive(root.real) ? null : countUncovered(services.program, root, signalOf(client))
       },
       picture: async ({ sessionId, changeId, side }) =>
         pictureBody(await body((await changeOf(sessionId, changeId))[side])),
