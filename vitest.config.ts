@@ -15,8 +15,10 @@ export default defineConfig({
   test: {
     // Style sheets reach tests as text only where one asks for them by `?raw`.
     css: { include: /tokens\.css/ },
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // How long a machine takes is not what a test that waits for something is about: these end what never ends.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     // A build machine runs a failed test once more, and the last lines name the tests that needed it.
     retry: process.env['CI'] ? 1 : 0,
     pool: 'forks',

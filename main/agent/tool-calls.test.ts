@@ -78,16 +78,19 @@ test('X-701 an unknown name is answered with close ones', async () => {
 
 test('X-703 X-704 XA-28 neighbours that may run together do; results are in the order of the calls', async () => {
   const log: string[] = []
-  const run = (name: string, ms: number) => async (): Promise<ToolResult> => {
+  const run = (name: string, until?: Promise<void>, then?: () => void) => async (): Promise<ToolResult> => {
     log.push(`+${name}`)
-    await new Promise((resolve) => setTimeout(resolve, ms))
+    await until
     log.push(`-${name}`)
+    then?.()
     return { text: name, isError: false }
   }
+  // The first ends after the second.
+  const second = Promise.withResolvers<void>()
   const { input, ends } = turn([
-    { name: 'a', concurrent: true, run: run('a', 60) },
-    { name: 'b', concurrent: true, run: run('b', 1) },
-    { name: 'shell', run: run('shell', 1) },
+    { name: 'a', concurrent: true, run: run('a', second.promise) },
+    { name: 'b', concurrent: true, run: run('b', undefined, second.resolve) },
+    { name: 'shell', run: run('shell') },
   ])
   const results = await runCalls([call('a'), call('b'), call('shell'), call('a'), call('nope'), call('b')], input)
   expect(results.map(({ text }) => text.split('\n')[0])).toEqual([
@@ -263,7 +266,7 @@ test('X-708 XA-29 after Stop each call has one result: what began says how it en
     { name: 'never', run: fine },
   ])
   const results = runCalls([call('first'), call('hangs'), call('never')], input)
-  await vi.waitFor(() => expect(ends()).toHaveLength(1))
+  await vi.waitFor(() => expect(ends()).toHaveLength(1), { timeout: 10_000 })
   controller.abort(new Error('stop'))
   expect(await results).toHaveLength(3)
   expect(ends().map(({ end }) => end.state)).toEqual(['ok', 'cancelled', 'cancelled'])

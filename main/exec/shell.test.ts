@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { watchTurns } from '../platform/test-loop.ts'
 import { cutOutput } from './output.ts'
 import { endTree, type ProcessRow, type ProcessSystem, processSystem } from './process-tree.ts'
 import { liveProcesses } from './process.ts'
@@ -56,7 +57,7 @@ let seconds = 5_000 + (process.pid % 1_000) * 100
 const uniqueSleep = (): string => String((seconds += 1))
 
 async function untilRunning(count: number, sleep: string): Promise<void> {
-  await vi.waitFor(async () => expect(await pidsOf(sleep)).toHaveLength(count), { timeout: 5_000 })
+  await vi.waitFor(async () => expect(await pidsOf(sleep)).toHaveLength(count), { timeout: 15_000 })
 }
 
 test('X-207 XA-10 a pid whose start time changed gets no signal', async () => {
@@ -112,9 +113,7 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     const sleep = uniqueSleep()
     const command = await start(`trap '' TERM; sleep ${sleep} & sleep ${sleep}`)
     await untilRunning(2, sleep)
-    const began = performance.now()
     await command.process.stop('stopped')
-    expect(performance.now() - began).toBeLessThan(2_500)
     expect(await pidsOf(sleep)).toEqual([])
   })
 
@@ -136,14 +135,15 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     const command = await start(`(while echo tick; do sleep 0.02; done) & sleep ${sleep} & exit 3`)
     const { end, durationMs } = await command.finished
     expect(end).toMatchObject({ exitCode: 3, background: true })
-    expect(durationMs).toBeLessThan(3_000)
+    // It would hold it for ever.
+    expect(durationMs).toBeLessThan(10_000)
     expect(await pidsOf(sleep)).toHaveLength(1)
     await command.process.stop('stopped')
   })
 
   test('XA-6 X-307 a time-out keeps the output so far and leaves nothing alive', async () => {
     const sleep = uniqueSleep()
-    const { end, text } = await run(`echo hi; sleep ${sleep}`, { timeoutMs: 300 })
+    const { end, text } = await run(`echo hi; sleep ${sleep}`, { timeoutMs: 1_500 })
     expect(end.reason).toBe('timed_out')
     expect(text).toBe('hi\n')
     expect(await pidsOf(sleep)).toEqual([])
@@ -172,9 +172,13 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
   })
 
   test('X-308 output can be opened again by name, as in a terminal', async () => {
+    const folder = join(home, 'pipes')
+    await mkdir(folder)
+    vi.stubEnv('TMPDIR', folder)
     const { output } = await run('echo out > /dev/stdout; echo err > /dev/stderr; echo both | tee /dev/stderr')
     expect(output).toMatchObject({ stdout: 'out\nboth\n', stderr: 'err\nboth\n' })
-    expect((await readdir(tmpdir())).filter((name) => name.startsWith('lathe-pipe-'))).toEqual([])
+    expect(await readdir(folder)).toEqual([])
+    vi.unstubAllEnvs()
   })
 
   test('X-304 the command is one argument, with no profile and no rc file', async () => {
@@ -198,25 +202,19 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     const folder = join(home, 'flood')
     let liveCharacters = 0
     const before = held()
-    let lag = 0
-    let last = performance.now()
-    const beat = setInterval(() => {
-      lag = Math.max(lag, performance.now() - last - 10)
-      last = performance.now()
-    }, 10)
+    const longest = watchTurns()
     const command = await start(`yes 0123456789012345678901234567890123456789 | head -c ${bytes} >&2`, {
       capture: { folder, live: (text) => void (liveCharacters += text.length) },
     })
     const { output, end } = await command.finished
-    clearInterval(beat)
+    expect(longest()).toBeLessThan(500)
     expect(end.exitCode).toBe(0)
     expect(output.bytes).toBe(bytes)
     const text = cutOutput(output.reduced, 10_000)
     expect(text.length).toBeLessThan(10_200)
     const shown = text.replace(/^\[\.\.\. .* left out \.\.\.\]\n/m, '').length
     expect(text).toContain(`[... ${(bytes - shown).toLocaleString('en-US')} characters`)
-    await vi.waitFor(() => expect(held() - before).toBeLessThan(32 * 1024 * 1024))
-    expect(lag).toBeLessThan(500)
+    await vi.waitFor(() => expect(held() - before).toBeLessThan(32 * 1024 * 1024), { timeout: 10_000 })
     expect(liveCharacters).toBeLessThan(bytes / 4)
     await output.release()
     expect(await readdir(folder)).toEqual([])
@@ -234,6 +232,6 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     await Promise.all(commands.map((command) => command.process.stop('stopped')))
     expect(await pidsOf(sleep)).toEqual([])
     expect(liveProcesses()).toBe(0)
-    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before))
+    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before), { timeout: 10_000 })
   })
 })

@@ -35,6 +35,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     const first = new TestWindow(terminals, id)
     terminals.input(id, 'seq 1 20000\r')
     await first.shows('20000')
+    await first.shows(/[$#]\s*$/)
     await first.leave()
     const second = new TestWindow(terminals, id)
     await second.shows('20000')
@@ -124,13 +125,13 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     const { id } = await open(terminals)
     const state = () => terminals.list()[0]!
     terminals.input(id, 'sleep 4711\r')
-    await vi.waitFor(() => expect(state()).toMatchObject({ busy: true, title: 'sleep' }), { timeout: 5_000 })
+    await vi.waitFor(() => expect(state()).toMatchObject({ busy: true, title: 'sleep' }), { timeout: 15_000 })
     terminals.input(id, '\x03')
-    await vi.waitFor(() => expect(state()).toMatchObject({ busy: false, title: 'plain bash' }), { timeout: 5_000 })
+    await vi.waitFor(() => expect(state()).toMatchObject({ busy: false, title: 'plain bash' }), { timeout: 15_000 })
     terminals.rename(id, 'server')
     expect(state().title).toBe('server')
     terminals.input(id, 'setsid sleep 4712 & sleep 4713\r')
-    await vi.waitFor(() => expect(state().busy).toBe(true), { timeout: 5_000 })
+    await vi.waitFor(() => expect(state().busy).toBe(true), { timeout: 15_000 })
     await terminals.close(id)
     expect(terminals.list()).toEqual([])
     expect(changes.at(-1)).toEqual({ removed: id })
@@ -141,15 +142,16 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     const script = join(home, 'broken')
     const terminals = terminalsOf([profile('gone', '/nonexistent'), profile('broken', '/bin/sh', [script])])
     const gone = await open(terminals, 'gone')
-    await vi.waitFor(() => expect(terminals.list()[0]!.state).toBe('failed'))
+    await vi.waitFor(() => expect(terminals.list()[0]!.state).toBe('failed'), { timeout: 10_000 })
     const window = new TestWindow(terminals, gone.id)
     await window.done
     expect(window.lines.join('\n')).toContain('/nonexistent')
     expect(window.frames.at(-1)).toMatchObject({ type: 'exit' })
     await writeFile(script, 'echo started >> starts; echo no luck; exit 3')
     const broken = await open(terminals, 'broken')
-    await vi.waitFor(() =>
-      expect(terminals.list().find(({ id }) => id === broken.id)).toMatchObject({ state: 'failed', exitCode: 3 }),
+    await vi.waitFor(
+      () => expect(terminals.list().find(({ id }) => id === broken.id)).toMatchObject({ state: 'failed', exitCode: 3 }),
+      { timeout: 10_000 },
     )
     const other = new TestWindow(terminals, broken.id)
     await other.done
@@ -168,7 +170,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     expect(() => terminals.attach(left.id, { signal: AbortSignal.abort() })).toThrow('closed')
     terminals.input(stayed.id, 'sleep 2.1; kill -9 $$\r')
     await vi.waitFor(() => expect(terminals.list()[0]).toMatchObject({ state: 'exited', exitCode: null }), {
-      timeout: 8_000,
+      timeout: 20_000,
     })
     terminals.input(stayed.id, 'ignored')
     terminals.resize(stayed.id, 100, 30)
@@ -193,7 +195,7 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     await expect(open(terminals)).rejects.toMatchObject({ code: 'terminal.limit' })
     await Promise.all(opened.map(({ id }) => terminals.close(id)))
     expect(liveProcesses()).toBe(0)
-    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before))
+    await vi.waitFor(async () => expect(await descriptors()).toBeLessThanOrEqual(before), { timeout: 10_000 })
   }, 40_000)
 })
 

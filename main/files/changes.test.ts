@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cpuMs } from '../platform/test-loop.ts'
 import type { FileChange } from './change.ts'
 import { rejectChange, rejectionNote, reviewHunks, type RejectDeps } from './changes.ts'
 import { Differ, patchText, quickCounts } from './diff.ts'
@@ -283,8 +284,8 @@ describe('the Files tab', () => {
   test('F-819 200,000 paths are ranked while the window waits', async () => {
     const many = Array.from({ length: 200_000 }, (_, at) => `packages/module${at % 500}/src/component${at}/index.ts`)
     const list = [await PathList.of(many)]
-    const began = performance.now()
+    const began = process.threadCpuUsage()
     expect(rankPaths(list, 'mod9comp19idx', 20)).toHaveLength(20)
-    expect(performance.now() - began).toBeLessThan(1_000)
+    expect(cpuMs(began)).toBeLessThan(1_000)
   })
 })

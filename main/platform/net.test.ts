@@ -83,24 +83,27 @@ describe('M-86 a connection serves the next request', () => {
     })
     expect(await post(server.url, 'x')).toContain('[DONE]')
     // What follows the end mark is read behind the caller's back, which takes its moment.
-    await vi.waitFor(async () => {
-      const before = server.accepted()
-      expect(await post(server.url, 'x')).toContain('[DONE]')
-      expect(server.accepted()).toBe(before)
-    })
+    await vi.waitFor(
+      async () => {
+        const before = server.accepted()
+        expect(await post(server.url, 'x')).toContain('[DONE]')
+        expect(server.accepted()).toBe(before)
+      },
+      { timeout: 10_000 },
+    )
   })
 
   test('not where the answer goes on after its end mark: it is closed, and no timer is left', async () => {
     await using server = await serving((_, response) => void response.write('data: [DONE]\n\n'))
     await post(server.url, 'x')
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), { timeout: 10_000 })
     await using flood = await serving((_, response) => {
       response.write('[DONE]')
       const more = setInterval(() => response.write(Buffer.alloc(64 * 1024)), 1)
       response.on('close', () => clearInterval(more))
     })
     await post(flood.url, 'x')
-    await vi.waitFor(() => expect(flood.open()).toBe(0))
+    await vi.waitFor(() => expect(flood.open()).toBe(0), { timeout: 10_000 })
   })
 
   test('not where it was stopped, or left without having been complete', async () => {
@@ -108,11 +111,11 @@ describe('M-86 a connection serves the next request', () => {
     const stop = new AbortController()
     const response = await send({ url: server.url, method: 'GET', headers: {}, signal: stop.signal, connectMs: 5_000 })
     for await (const _ of response.body) break
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), { timeout: 10_000 })
     const stopped = post(server.url, 'x', stop.signal)
     setTimeout(() => stop.abort(), 20)
     await expect(stopped).rejects.toMatchObject({ fault: 'stopped' })
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), { timeout: 10_000 })
   })
 
   test('one that its server had closed meanwhile is replaced: the request is sent once more, with its whole body', async () => {
@@ -134,7 +137,7 @@ describe('M-86 a connection serves the next request', () => {
     expect(server.accepted()).toBe(2)
     // On a connection of its own nothing is sent twice.
     server.hangUp()
-    await vi.waitFor(() => expect(server.open()).toBe(0))
+    await vi.waitFor(() => expect(server.open()).toBe(0), { timeout: 10_000 })
     await expect(post(server.url, 'cut')).rejects.toMatchObject({ fault: 'broken', transportCode: 'ECONNRESET' })
     expect(bodies.filter((body) => body === 'cut')).toHaveLength(1)
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { secretVariables } from './known-values.ts'
 import { addsPlaceholder, createRedaction } from './redaction.ts'
+import { cpuMs } from './test-loop.ts'
 
 const known = [
   { name: 'LAB_KEY', value: 'p@ss "word"/42' },
@@ -153,9 +154,9 @@ test('Z-107 1 MiB of worst input stays quick, for each pattern', () => {
   const both = createRedaction({ known, loose: true })
   for (const part of worst) {
     const text = part.repeat(size / part.length)
-    const start = performance.now()
+    const start = process.threadCpuUsage()
     both.text(text)
-    expect([part, performance.now() - start < 2_000]).toEqual([part, true])
+    expect([part, cpuMs(start) < 2_000]).toEqual([part, true])
   }
 })
 

@@ -172,7 +172,7 @@ describe('T-17 the first request', () => {
     const other = await openStorage({ home: bench.home })
     try {
       tool.finish()
-      await vi.waitFor(() => expect(signal.aborted).toBe(true))
+      await vi.waitFor(() => expect(signal.aborted).toBe(true), { timeout: 10_000 })
       await actor.idle()
       expect(scene.server.asked()).toHaveLength(1)
       expect(await refusal(bench.submit(actor, 'more'))).toBe('session.read_only')

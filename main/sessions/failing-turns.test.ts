@@ -170,15 +170,16 @@ test('T-40 TA-15 what is measured is when a report came, however long the disk t
   const entries = [{ id: '1', text: 'Look', state: 'active' as const }]
   void actor.report(turnId, { type: 'planned', plan: { entries, settled: false } })
   held.finish()
-  const came = Date.now()
+  await new Promise(setImmediate)
   // The report of its end is in the mailbox; the clock goes on, the disk does not.
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(came + 200))
+  const came = Date.now()
+  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(came), { timeout: 10_000, interval: 5 })
   disk.release()
   await renamed
   await window.settled(turnId)
   const plan = await window.event('plan.changed')
-  expect(plan.at - came).toBeLessThan(100)
-  expect(window.itemsOf('tool')[0]!.endedAt! - came).toBeLessThan(100)
+  expect(plan.at).toBeLessThanOrEqual(came)
+  expect(window.itemsOf('tool')[0]!.endedAt).toBeLessThanOrEqual(came)
 })
 
 test('T-47 how a completed turn ended is said in one word', async () => {

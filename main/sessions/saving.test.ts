@@ -201,7 +201,7 @@ describe('one transaction at a time', () => {
     const window = await bench.follow(actor)
     expect(await refusal(bench.submit(actor, 'do it', { requestId: 'r' }))).toBe('storage.timeout')
     late = false
-    await vi.waitFor(() => expect(actor.peek().turn).toBeNull())
+    await vi.waitFor(() => expect(actor.peek().turn).toBeNull(), { timeout: 10_000 })
     await bench.submit(actor, 'do it', { requestId: 'r' })
     await window.until((view) => view.turns[0]?.outcome === 'completed')
     expect(window.itemsOf('user')).toHaveLength(1)

@@ -133,7 +133,7 @@ describe('TA-8 T-109 a Stop in any state ends the turn once, as stopped by the p
       await bench.start(reading, 'with a file', { attachments: [file] }),
       await bench.start(waiting, 'after it'),
     ]
-    await vi.waitFor(() => expect(times).toBe(2))
+    await vi.waitFor(() => expect(times).toBe(2), { timeout: 10_000 })
     await windows[1]!.until((view) => view.turn?.status?.kind === 'waiting_slot')
     for (const at of [1, 0]) {
       const actor = at === 0 ? reading : waiting

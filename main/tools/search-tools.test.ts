@@ -156,7 +156,7 @@ describe('find_files', () => {
       const root = await workspace.paths.resolve(workspace.place, '.')
       const query = { root, includeDirs: false, noIgnore: false, limit: 1_000, offset: 0 }
       const never = new AbortController().signal
-      const found = await findFiles(endless.program, { ...query, sort: 'path' }, never, performance.now() + 400)
+      const found = await findFiles(endless.program, { ...query, sort: 'path' }, never, performance.now() + 2_000)
       expect([found.incomplete, found.entries.length > 0]).toEqual([true, true])
       expect(
         await codeOf(findFiles(endless.program, { ...query, sort: 'modified' }, never, performance.now() + 400)),
@@ -358,7 +358,7 @@ describe('grep', () => {
       offset: 0,
       charsMax: 1_000,
     }
-    const found = await searchText(slow.program, query, new AbortController().signal, performance.now() + 500)
+    const found = await searchText(slow.program, query, new AbortController().signal, performance.now() + 2_000)
     expect([found.incomplete, found.hits.length]).toEqual([true, 1])
   })
 })
