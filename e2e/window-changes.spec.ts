@@ -98,4 +98,18 @@ test('K-12 F-1008 F-1010 a turn is undone by a plan that is shown first, and bro
   await redo.getByRole('button', { name: 'Redo 2 files' }).click()
   await expect(redo).toBeHidden()
   expect([await lab.read('notes.txt'), await lab.read('new/b.txt')]).toEqual([changed, 'b\n'])
+
+  // Edited by hand since: left alone unless the person, who can compare, says otherwise.
+  await writeFile(join(lab.workspace, 'notes.txt'), changed.replace('line 2\n', 'by hand\n'))
+  await window.button('Undo changes').click()
+  const row = dialog.getByRole('listitem').filter({ hasText: 'notes.txt' })
+  await expect(row).toContainText('changed since')
+  await row.getByRole('button', { name: 'Compare' }).click()
+  const would = row.getByRole('figure', { name: 'What would change in notes.txt' })
+  await expect(would).toContainText('-by hand')
+  await expect(would).toContainText('+line 2')
+  await row.getByRole('checkbox', { name: 'Use the old version all the same' }).click()
+  await dialog.getByRole('button', { name: 'Undo 2 files' }).click()
+  await expect(dialog).toBeHidden()
+  expect(await lab.read('notes.txt')).toBe(lines)
 })

@@ -31,6 +31,7 @@ export const readRoutes: ReadonlySet<string> = new Set([
   'changes.uncovered',
   'changes.picture',
   'undo.preview',
+  'undo.compare',
   'files.list',
   'files.read',
   'files.document',

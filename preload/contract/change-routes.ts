@@ -46,6 +46,10 @@ export const UndoPlan = z.object({
 })
 export type UndoPlan = z.infer<typeof UndoPlan>
 
+/** From a file as it is now to what it would become: a unified diff, or why there is none. */
+export const UndoCompare = z.object({ patch: z.string().nullable(), note: z.string().nullable() })
+export type UndoCompare = z.infer<typeof UndoCompare>
+
 /** What the person says to lines of a change; it goes to the agent with their next message (F-912). */
 export const Comment = z.object({
   id: Id,
@@ -91,6 +95,12 @@ export const changeRoutes = {
     preview: route
       .input(z.object({ ...inSession, turnId: Id, andLater: z.boolean(), redo: z.boolean() }))
       .output(UndoPlan),
+    /** What the undo or redo would change in one file as it is now (F-1008). */
+    compare: route
+      .input(
+        z.object({ ...inSession, turnId: Id, andLater: z.boolean(), redo: z.boolean(), path: z.string().max(4_096) }),
+      )
+      .output(UndoCompare),
     /** Throws `workspace.busy` while a turn runs in the workspace (F-1012). `force` names conflicts to overwrite. */
     apply: route
       .input(

@@ -83,7 +83,14 @@ export function GoBackDialog({ sessionId, itemId, turnId, purpose, message }: Go
         onChange={setWithFiles}
         className="mb-8"
       />
-      {withFiles && <UndoFiles files={files} redo={false} force={force} onForce={setForce} />}
+      {withFiles && (
+        <UndoFiles
+          files={files}
+          asked={{ sessionId, turnId, andLater: true, redo: false }}
+          force={force}
+          onForce={setForce}
+        />
+      )}
     </Dialog>
   )
 }

@@ -98,7 +98,7 @@ export function UndoDialog({ sessionId, turnId, redo, andLater: alsoLater = fals
       )}
       {!plan && !error && <Skeleton label="Looking at the files" lines={[0.8, 0.6]} />}
       {plan && files.length === 0 && <p className="text-12 text-muted">There is nothing to {verb.toLowerCase()}.</p>}
-      <UndoFiles files={files} redo={redo} force={force} onForce={setForce} />
+      <UndoFiles files={files} asked={{ sessionId, turnId, andLater, redo }} force={force} onForce={setForce} />
     </Dialog>
   )
 }

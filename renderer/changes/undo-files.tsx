@@ -1,7 +1,11 @@
 /** What an undo, or redo, would do to each file, and what the person decides on those that changed since (F-1008). */
+import { useState } from 'react'
 import type { UndoPlan } from '../../preload/contract/change-routes.ts'
+import { Button } from '../ui/button.tsx'
 import { Checkbox } from '../ui/checkbox.tsx'
 import { PathText } from './change-header.tsx'
+import { ReturnCompare } from './return-compare.tsx'
+import type { UndoAsked } from './review-actions.ts'
 
 type Planned = UndoPlan['files'][number]
 
@@ -15,12 +19,12 @@ export function writtenFiles(files: readonly Planned[], force: ReadonlySet<strin
 
 export function UndoFiles({
   files,
-  redo,
+  asked,
   force,
   onForce,
 }: {
   files: readonly Planned[]
-  redo: boolean
+  asked: UndoAsked
   /** Paths whose old version is used although they changed since. */
   force: ReadonlySet<string>
   onForce: (force: ReadonlySet<string>) => void
@@ -31,7 +35,7 @@ export function UndoFiles({
         <Row
           key={file.path}
           file={file}
-          redo={redo}
+          asked={asked}
           forced={force.has(file.path)}
           onForce={(on) => onForce(withOrWithout(force, file.path, on))}
         />
@@ -42,16 +46,18 @@ export function UndoFiles({
 
 function Row({
   file,
-  redo,
+  asked,
   forced,
   onForce,
 }: {
   file: Planned
-  redo: boolean
+  asked: UndoAsked
   forced: boolean
   onForce: (on: boolean) => void
 }) {
   const { path, act, state } = file
+  const { redo } = asked
+  const [compared, setCompared] = useState(false)
   return (
     <li className="border-b border-line py-4 last:border-0">
       <div className="flex items-center gap-8">
@@ -67,13 +73,19 @@ function Row({
         </span>
       </div>
       {state === 'conflict' && (
-        <Checkbox
-          label={redo ? 'Use the version of the turn all the same' : 'Use the old version all the same'}
-          checked={forced}
-          onChange={onForce}
-          className="text-12 text-muted"
-        />
+        <div className="flex items-center justify-between gap-8">
+          <Checkbox
+            label={redo ? 'Use the version of the turn all the same' : 'Use the old version all the same'}
+            checked={forced}
+            onChange={onForce}
+            className="text-12 text-muted"
+          />
+          <Button size="small" variant="ghost" aria-expanded={compared} onClick={() => setCompared(!compared)}>
+            Compare
+          </Button>
+        </div>
       )}
+      {compared && <ReturnCompare asked={asked} path={path} />}
     </li>
   )
 }

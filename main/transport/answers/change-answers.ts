@@ -1,6 +1,6 @@
 /** Answers about what turns did to files: diffs, keeping and undoing hunks, undo and redo of turns. */
 import { LatheError } from '../../../preload/contract/errors.ts'
-import type { ChangeDiff, UndoPlan } from '../../../preload/contract/change-routes.ts'
+import type { ChangeDiff, UndoCompare, UndoPlan } from '../../../preload/contract/change-routes.ts'
 import type { ChangedFile, SessionView } from '../../../preload/contract/session.ts'
 import { linkMode, type FileChange } from '../../files/change.ts'
 import { rejectChange, reviewHunks } from '../../files/changes.ts'
@@ -122,13 +122,32 @@ export function changeAnswers(services: ChangeServices): Pick<Handlers, 'changes
     }
   }
 
-  async function planned(view: SessionView, asked: Asked, signal: AbortSignal) {
+  /** Of all files, or only of the one at `path`. */
+  async function planned(view: SessionView, asked: Asked, signal: AbortSignal, path?: string) {
     const { turnIds, changes } = chosen(view, asked)
-    const merged = mergeChanges(changes)
+    const merged = mergeChanges(changes).filter((change) => path === undefined || change.path === path)
     const returns = merged.map((change): FileReturn =>
       asked.redo ? redoOf(change, fromOf(changes, change)) : undoOf(change),
     )
     return { turns: turnIds.length, changes, files: await planReturns(deps, placeOf(view), returns, signal) }
+  }
+
+  async function compareReturn(
+    view: SessionView,
+    asked: Asked,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<UndoCompare> {
+    const [one] = (await planned(view, asked, signal, path)).files
+    if (!one) throw new LatheError('request.invalid', 'This file is not among those of the turn.')
+    if (!one.file) throw new LatheError('file.not_regular', `${path} cannot be read as it is now.`)
+    const [now, target] = await Promise.all([readEntry(one.file), body(one.target)])
+    const { hunks, binary, note } = await differ.diff(now?.content ?? null, target, { signal })
+    const sides = { before: now !== null, after: target !== null }
+    return {
+      patch: hunks === null ? null : patchText(path, hunks, sides),
+      note: note ?? (binary ? 'Binary file' : hunks === null ? 'Too large to show line by line' : null),
+    }
   }
 
   async function apply(
@@ -203,6 +222,8 @@ export function changeAnswers(services: ChangeServices): Pick<Handlers, 'changes
         const { turns, files } = await planned((await sessions.actor(sessionId)).peek().view, asked, signalOf(client))
         return plan(turns, files)
       },
+      compare: async ({ sessionId, path, ...asked }, client) =>
+        compareReturn((await sessions.actor(sessionId)).peek().view, asked, path, signalOf(client)),
       apply: ({ sessionId, ...asked }, { rights }) => apply(sessionId, asked, rights),
     },
   }
