@@ -196,7 +196,8 @@ describe('the job', () => {
   }
 
   test('C-58 CA-23 T-99 T-100 T-62 T-63 TA-8 a stopped turn leaves it running, and the message sent again joins it', async () => {
-    const slow: Step = { when: isSummary, emit: [{ text: 'Done ' }, { delayMs: 1_500 }, { text: 'so far.' }] }
+    const goOn = Promise.withResolvers<void>()
+    const slow: Step = { when: isSummary, emit: [{ text: 'Done ' }, { until: goOn.promise }, { text: 'so far.' }] }
     const { bench, actor, window } = await due([slow, says('answer 4')])
     const first = await bench.start(actor, 'ask 4')
     const status = await window.event(
@@ -217,6 +218,7 @@ describe('the job', () => {
       ({ turnId, status }) => turnId === second && status?.kind === 'compacting',
     )
     expect(joined.status).toEqual(status.status)
+    goOn.resolve()
     expect((await window.settled(second)).outcome).toBe('completed')
     expect(window.of('compaction.started')).toHaveLength(1)
     expect(window.of('compaction.ended')).toHaveLength(1)
@@ -299,7 +301,8 @@ describe('the job', () => {
   })
 
   test('C-65 T-45 CA-27 after a turn the settle comes first, and what is said meanwhile stays as it was said', async () => {
-    const slow: Step = { when: isSummary, emit: [{ text: 'Done ' }, { delayMs: 1_000 }, { text: 'so far.' }] }
+    const goOn = Promise.withResolvers<void>()
+    const slow: Step = { when: isSummary, emit: [{ text: 'Done ' }, { until: goOn.promise }, { text: 'so far.' }] }
     const bench = await open([...answers(2), measured('answer 3', 11_300), slow, says('answer 4')], {
       compactsAfter: true,
     })
@@ -308,6 +311,7 @@ describe('the job', () => {
     const types = window.events.map(({ type }) => type)
     expect(types.lastIndexOf('turn.settled')).toBeLessThan(types.indexOf('compaction.started'))
     const next = await bench.start(actor, 'meanwhile')
+    goOn.resolve()
     expect((await window.settled(next)).outcome).toBe('completed')
     expect(marks(window)).toMatchObject([{ reason: 'after_settle' }])
     expect(conversation(4).at(0)).toContain('Done so far.')

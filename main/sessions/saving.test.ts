@@ -105,9 +105,19 @@ describe('a disk that fails', () => {
 
   test('T-58 more than 4 MiB that wait for the disk end the turn; what waited is kept', async () => {
     const disk = heldDisk()
+    const isHeld = Promise.withResolvers<void>()
     const block = { text: `${'many words '.repeat(6_000)}\n` }
     const bench = await scene.workbench(
-      [{ emit: [{ text: 'So: ' }, { delayMs: 50 }, ...Array.from({ length: 60 }, () => block), { hang: true }] }],
+      [
+        {
+          emit: [
+            { text: 'So: ' },
+            { until: isHeld.promise },
+            ...Array.from({ length: 60 }, () => block),
+            { hang: true },
+          ],
+        },
+      ],
       { storage: disk.over },
     )
     const actor = bench.create()
@@ -115,6 +125,7 @@ describe('a disk that fails', () => {
     const turnId = await bench.start(actor, 'flood')
     await window.until((view) => view.items.at(-1)?.kind === 'text')
     disk.hold()
+    isHeld.resolve()
     await vi.waitFor(() => expect(actor.handle?.controller.signal.aborted).toBe(true), {
       interval: 10,
       timeout: 10_000,
@@ -257,8 +268,9 @@ describe('one transaction at a time', () => {
 
 test('S-17 what only streams on writes its events and where the journal ends, not the record again', async () => {
   const kept: boolean[] = []
-  const step = { emit: [{ text: 'word '.repeat(60) }, { delayMs: 40 }, { text: 'and more' }, { hang: true as const }] }
-  const first = await scene.workbench([step], {
+  const seen = Promise.withResolvers<void>()
+  const emit = [{ text: 'word '.repeat(60) }, { until: seen.promise }, { text: 'and more' }, { hang: true as const }]
+  const first = await scene.workbench([{ emit }], {
     storage: (real) => ({
       commit: (write) => {
         const streams = write.events.every((event) => event.type === 'item.delta')
@@ -272,6 +284,8 @@ test('S-17 what only streams on writes its events and where the journal ends, no
   const actor = first.create()
   const window = await first.follow(actor)
   await first.start(actor, 'do it')
+  await window.until((view) => view.items.at(-1)?.kind === 'text')
+  seen.resolve()
   await window.until((view) => view.items.some((item) => item.kind === 'text' && item.text.endsWith('and more')))
   await actor.command({ type: 'rename', title: 'Mine' })
   expect(kept.at(-1)).toBe(true)

@@ -51,9 +51,10 @@ describe('endings', () => {
   })
 
   test('T-36 T-165 a steer that comes during the last request is still read and answered', async () => {
+    const steered = Promise.withResolvers<void>()
     const bench = await scene.workbench([
       call('a'),
-      { emit: [{ text: 'One is ' }, { delayMs: 100 }, { text: 'done.' }] },
+      { emit: [{ text: 'One is ' }, { until: steered.promise }, { text: 'done.' }] },
       says('And this.'),
     ])
     bench.settings['turns.maxSteps'] = 1
@@ -63,6 +64,7 @@ describe('endings', () => {
     const turnId = await bench.start(actor, 'do it')
     await window.until((view) => view.items.at(-1)?.kind === 'text')
     await bench.submit(actor, 'also this', { whenBusy: 'steer' })
+    steered.resolve()
     expect(await window.settled(turnId)).toMatchObject({ outcome: 'completed', ending: 'max_steps' })
     expect(
       window.items.filter((item) => item.kind === 'text' || item.kind === 'user').map((item) => item.text),

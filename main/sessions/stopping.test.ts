@@ -168,12 +168,15 @@ describe('TA-8 T-109 a Stop in any state ends the turn once, as stopped by the p
 
 test('T-37 T-103 TA-10 a Stop after the commit point: the answer stands, the queue waits', async () => {
   const disk = heldDisk()
-  const bench = await scene.workbench([{ emit: [{ text: 'All of it.' }, { delayMs: 50 }] }], { storage: disk.over })
+  const isHeld = Promise.withResolvers<void>()
+  const step = { emit: [{ text: 'All of it.' }, { until: isHeld.promise }] }
+  const bench = await scene.workbench([step], { storage: disk.over })
   const actor = bench.create()
   const window = await bench.follow(actor)
   const turnId = await bench.start(actor, 'do it')
   await bench.submit(actor, 'next', { whenBusy: 'queue' })
   disk.hold((write) => write.events.some((event) => event.type === 'turn.settled'))
+  isHeld.resolve()
   await disk.written()
   const stopped = stop(bench, actor.id, turnId)
   disk.release()

@@ -72,12 +72,16 @@ describe('reload and resume', () => {
   })
 
   test('T-57 T-200 TA-34 a pruned place, a foreign journal, a place beyond the head: one resync each', async () => {
+    const seen = Promise.withResolvers<void>()
     const bench = await scene.workbench([
-      { emit: [{ text: 'Hello ' }, { delayMs: 40 }, { text: 'there, ' }, { delayMs: 40 }, { text: 'my friend.' }] },
+      { emit: [{ text: 'Hello ' }, { until: seen.promise }, { text: 'there, my friend.' }] },
     ])
     const actor = bench.create()
     const live = await bench.follow(actor)
-    await live.settled(await bench.start(actor, 'hello'))
+    const turnId = await bench.start(actor, 'hello')
+    await live.until((view) => view.items.at(-1)?.kind === 'text')
+    seen.resolve()
+    await live.settled(turnId)
     const { journalId, header } = live.view
     expect((await bench.storage.events(actor.id, 0, 500)).events.some((event) => event.type === 'item.delta')).toBe(
       true,
