@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newId } from '../../preload/contract/ids.ts'
 import type { Item } from '../../preload/contract/items.ts'
-import { copiedId, copiedItem } from './copied.ts'
+import { copiedId, copiedItem } from './copied-item.ts'
 import { openDatabase } from './database.ts'
 import { openStorage } from './open-storage.ts'
 import { packWrite } from './packed.ts'
@@ -130,20 +130,29 @@ test('S-156 a search for a word that is everywhere looks at the newest matches o
 })
 
 test('S-157 a copy is made inside SQLite, and is what copying each entry would be, of every kind', () => {
-  const asks = { source: 'agent', kind: 'approval', toolItemId: 'tool-3', state: 'allowed' } as unknown as Partial<Item>
+  const entry = (pos: number, set: object) =>
+    ({ ...textItem(pos, ''), id: `entry-${pos}`, turnId: 't', ...set }) as Item
   const kinds = [
     userItem(1, 'ask', { turnId: 't', stepId: null }),
     textItem(2, 'answer', { turnId: 't', stepId: 's1' }),
-    toolItem(3, { turnId: 't', stepId: 's1', changeIds: ['c1', 'c2'], approvalId: 'approval-4' }),
-    { ...textItem(4, ''), ...asks, id: 'approval-4', turnId: 't' } as Item,
+    toolItem(3, { turnId: 't', stepId: 's1', changeIds: ['c1', 'c2'], approvalId: 'entry-4' }),
+    entry(4, { kind: 'approval', toolItemId: 'tool-3', state: 'allowed' }),
     textItem(5, 'half', { turnId: 't', stepId: 's2', status: 'live', endedAt: null }),
     toolItem(6, { turnId: 't', stepId: 's2', status: 'live', endedAt: null, state: 'running' }),
+    entry(7, { kind: 'question', toolItemId: 'tool-3', state: 'answered' }),
+    entry(8, { kind: 'approval', toolItemId: 'tool-6', state: 'open', status: 'live', endedAt: null }),
+    entry(9, { kind: 'question', toolItemId: 'tool-6', state: 'open', status: 'live', endedAt: null }),
+    entry(10, { kind: 'subagent', toolItemId: 'tool-3', sessionId: newId(), phase: 'completed' }),
+    entry(11, { kind: 'subagent', toolItemId: 'tool-6', sessionId: newId(), phase: 'working', endedAt: null }),
+    entry(12, { kind: 'compaction', coversThrough: 'text-2' }),
+    toolItem(13, { id: newId(), turnId: 't', stepId: newId(), changeIds: [newId()], questionId: 'entry-9' }),
+    entry(14, { kind: 'notice', text: 'told', turnId: null }),
   ] as Item[]
   const from = sampleHeader({ id: newId() })
   commit(sampleWrite(from, { items: kinds, turns: [turnRow('t', { settledAt: 2_000, outcome: 'completed' })] }))
   const to = sampleHeader({ id: newId() })
   const parse = vi.spyOn(JSON, 'parse')
-  commit(sampleWrite(to, { copy: { from: from.id, itemId: 'tool-6', pos: 6, at: 9_000, idEnd: '0123456789ab' } }))
+  commit(sampleWrite(to, { copy: { from: from.id, itemId: 'entry-14', pos: 14, at: 9_000, idEnd: '0123456789ab' } }))
   const parsed = parse.mock.calls.filter(([text]) => String(text).includes('"kind"'))
   parse.mockRestore()
   expect(parsed).toEqual([])
@@ -158,6 +167,21 @@ test('S-157 a copy is made inside SQLite, and is what copying each entry would b
   const made = all.map((row) => JSON.parse(row.body) as Item)
   const renewed = (id: string) => copiedId(id, '0123456789ab')
   expect(sorted(made)).toEqual(sorted(kinds.map((item) => copiedItem(item, renewed, 9_000))))
+  const ended = { status: 'final', endedAt: 9_000 }
+  const expected = [
+    [3, { copiedFrom: 'tool-3', turnId: renewed('t'), stepId: renewed('s1'), changeIds: ['c1', 'c2'].map(renewed) }],
+    [3, { approvalId: renewed('entry-4'), state: 'ok' }],
+    [5, { status: 'partial', endedAt: 9_000 }],
+    [6, { ...ended, state: 'cancelled', contextual: false }],
+    [7, { toolItemId: renewed('tool-3'), state: 'answered' }],
+    [8, { ...ended, toolItemId: renewed('tool-6'), state: 'cancelled' }],
+    [10, { toolItemId: renewed('tool-3'), sessionId: null, phase: 'completed' }],
+    [11, { ...ended, phase: 'stopped' }],
+    [12, { coversThrough: renewed('text-2') }],
+    [13, { questionId: renewed('entry-9') }],
+    [14, { copiedFrom: 'entry-14', turnId: null, text: 'told' }],
+  ] as const
+  for (const [pos, part] of expected) expect(made[pos - 1]).toMatchObject(part)
   for (const [at, row] of all.entries()) {
     expect(row.id).toBe(made[at]!.id)
     expect(row.ended_at).toBe(made[at]!.endedAt)

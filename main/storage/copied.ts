@@ -1,9 +1,9 @@
 /** Copying a session up to one of its entries into a new one (S-73 to S-77), inside the transaction that makes it. */
 import { sliceItems } from '../../preload/contract/limits.ts'
 import type { Database } from 'better-sqlite3'
-import type { Item } from '../../preload/contract/items.ts'
 import type { ChangedFile, Turn } from '../../preload/contract/session.ts'
 import { clipBody } from './clip.ts'
+import { copiedBodySql, copiedId, copiedIdSql, cutOffBodySql } from './copied-item.ts'
 import type { PackedSlice } from './slice-reads.ts'
 import type { openSearchMarks } from './search-index.ts'
 import { keepStatements, type Statements } from './statements.ts'
@@ -101,36 +101,6 @@ export function openCopyReads(db: Database) {
   }
 }
 
-/**
- * The id of a copy: that of what was copied with another end, so that it still tells when that was made, is the same
- * wherever it is named, and SQLite can make it by itself.
- */
-export function copiedId(id: string, end: string): string {
-  return id.length === 36 ? id.slice(0, 24) + end : `${id.slice(0, 50)}-${end}`
-}
-
-const copied = (id: string) =>
-  `CASE length(${id}) WHEN 36 THEN substr(${id}, 1, 24) || :end ELSE substr(${id}, 1, 50) || '-' || :end END`
-const replaced = (field: string) => `'$.${field}', ${copied(`body ->> '$.${field}'`)}`
-
-/** What every entry names. */
-const places = `'$.id', ${copied('id')}, '$.turnId', ${copied('turn_id')}, ${replaced('stepId')}, '$.copiedFrom', id`
-
-/**
- * An entry's body with new ids all through, as `copiedItem` makes it but without leaving SQLite, which is in the middle
- * of it anyway (S-157). Few calls have made a change, asked or been asked for.
- */
-const copiedBody = `
-  CASE
-    WHEN kind = 'tool' AND (body ->> '$.changeIds' <> '[]' OR body ->> '$.approvalId' IS NOT NULL OR body ->> '$.questionId' IS NOT NULL)
-      THEN json_replace(json_set(body, ${places}), ${replaced('approvalId')}, ${replaced('questionId')},
-        '$.changeIds', json((SELECT json_group_array(${copied('value')}) FROM json_each(body, '$.changeIds'))))
-    WHEN kind = 'subagent' THEN json_set(body, ${places}, ${replaced('toolItemId')}, '$.sessionId', null)
-    WHEN kind IN ('approval', 'question') THEN json_set(body, ${places}, ${replaced('toolItemId')})
-    WHEN kind = 'compaction' THEN json_set(body, ${places}, ${replaced('coversThrough')})
-    ELSE json_set(body, ${places})
-  END`
-
 export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearchMarks>) {
   const sql = keepStatements(db)
 
@@ -139,7 +109,7 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
     for (let after = -1, copies = rowsPerPage; copies === rowsPerPage;) {
       copies = sql(`
         ${withPath} INSERT INTO items (session_id, id, pos, turn_id, kind, visible, contextual, recalled, created_at, ended_at, body)
-        SELECT :to, ${copied('id')}, pos, ${copied('turn_id')}, kind, body ->> '$.visible', body ->> '$.contextual', recalled, created_at, ended_at, ${copiedBody}
+        SELECT :to, ${copiedIdSql('id')}, pos, ${copiedIdSql('turn_id')}, kind, body ->> '$.visible', body ->> '$.contextual', recalled, created_at, ended_at, ${copiedBodySql}
         FROM path WHERE pos > :after ORDER BY pos LIMIT ${rowsPerPage}
       `).run({ ...path, to, after, end: copy.idEnd }).changes
       after = sql<{ pos: number }>('SELECT max(pos) AS pos FROM items WHERE session_id = ?').get(to)!.pos
@@ -152,16 +122,10 @@ export function openCopyWrites(db: Database, marks: ReturnType<typeof openSearch
     marks.addSession(to)
   }
 
-  /** What had not ended when it was copied ended there, and no model is sent a call without result (S-76). */
+  /** What had not ended when it was copied ended there. */
   function endLive(to: string, at: number): void {
     sql(`
-      UPDATE items SET ended_at = :at, contextual = contextual AND kind <> 'tool',
-        body = json_set(
-          CASE WHEN kind = 'subagent' THEN json_set(body, '$.status', 'final', '$.phase', 'stopped')
-            WHEN kind NOT IN ('tool', 'approval', 'question') THEN json_set(body, '$.status', 'partial')
-            ELSE json_set(body, '$.status', 'final', '$.state', 'cancelled') END,
-          '$.endedAt', :at,
-          '$.contextual', json(CASE WHEN contextual AND kind <> 'tool' THEN 'true' ELSE 'false' END))
+      UPDATE items SET ended_at = :at, body = ${cutOffBodySql}, contextual = ${cutOffBodySql} ->> '$.contextual'
       WHERE session_id = :to AND ended_at IS NULL
     `).run({ to, at })
   }
@@ -196,55 +160,6 @@ export function putTurn(sql: Statements, to: string, turn: Turn): void {
     turn.settledAt,
     JSON.stringify(turn),
   )
-}
-
-const unended: ReadonlySet<string> = new Set(['proposed', 'waiting', 'running', 'open'])
-
-/** New ids all through; what had not ended when it was copied ended there, and no model is sent a call without result (S-76). */
-export function copiedItem(item: Item, copied: (id: string) => string, at: number): Item {
-  const moved = {
-    ...item,
-    id: copied(item.id),
-    turnId: item.turnId === null ? null : copied(item.turnId),
-    stepId: item.stepId === null ? null : copied(item.stepId),
-    copiedFrom: item.id,
-  }
-  const ended = { status: 'final' as const, endedAt: at }
-  const live = item.endedAt === null || item.status === 'live' || ('state' in item && unended.has(item.state))
-  switch (moved.kind) {
-    case 'tool':
-      return {
-        ...moved,
-        changeIds: moved.changeIds.map(copied),
-        ...(moved.approvalId === undefined ? {} : { approvalId: copied(moved.approvalId) }),
-        ...(moved.questionId === undefined ? {} : { questionId: copied(moved.questionId) }),
-        ...(live ? { ...ended, state: 'cancelled' as const, contextual: false } : {}),
-      }
-    case 'approval':
-      return {
-        ...moved,
-        toolItemId: copied(moved.toolItemId),
-        ...(live ? { ...ended, state: 'cancelled' as const } : {}),
-      }
-    case 'question':
-      return {
-        ...moved,
-        toolItemId: copied(moved.toolItemId),
-        ...(live ? { ...ended, state: 'cancelled' as const } : {}),
-      }
-    // Its transcript stays with the session it worked for.
-    case 'subagent':
-      return {
-        ...moved,
-        toolItemId: copied(moved.toolItemId),
-        sessionId: null,
-        ...(live ? { ...ended, phase: 'stopped' as const } : {}),
-      }
-    case 'compaction':
-      return { ...moved, coversThrough: copied(moved.coversThrough) }
-    default:
-      return live ? { ...moved, status: 'partial', endedAt: at } : moved
-  }
 }
 
 /** Usage stays with the session that caused it (S-74). */
