@@ -1,10 +1,11 @@
 // @vitest-environment happy-dom
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { type Client, type Link, setLink } from '../state/link.ts'
 import { closeSessions, openSession } from '../state/session-store.ts'
+import { useWindow } from '../state/window-store.ts'
 import { view } from '../transcript/fixtures.ts'
 import { composerOf } from './composer-store.ts'
-import { recallPrompt, sendMessage } from './message-actions.ts'
+import { recallPrompt, sendMessage, takeFiles } from './message-actions.ts'
 
 afterEach(closeSessions)
 
@@ -115,4 +116,40 @@ test('F-1204 that a file is on its way is told until the last one is there', asy
   expect(store.getState()).toMatchObject({ text: 'Look', remark: { text: 'A file is still on its way.' } })
   await expect.poll(() => (arrive({ name: 'picture.png' }), store.getState().chips[0]!.state.kind)).toBe('ready')
   expect(store.getState()).toMatchObject({ text: 'Look', remark: null })
+})
+
+test('F-1202 a dropped folder is mentioned where it lies inside; one outside is added to be read, opened, or neither', async () => {
+  const opened: string[] = []
+  const added: [string, boolean][] = []
+  const place = async ({ path }: { path: string }) => ({
+    path: path === '/app/src' ? 'src/' : added.some(([folder]) => folder === path) ? `${path}/` : null,
+  })
+  const session = { draft: async () => ({ text: '', attachments: [] }), setDraft: async () => ({}) }
+  const workspaces = {
+    open: async ({ path }: { path: string }) => (opened.push(path), { path, trusted: true }),
+  }
+  const sessions = { create: () => new Promise(() => {}) }
+  setLink({
+    client: { session, files: { place }, workspaces, sessions } as unknown as Client,
+    read() {},
+  } as unknown as Link)
+  const handle = openSession('s')
+  handle.store.setState({ phase: 'live', view: view([], []) })
+  handle.controller.putFolder = async (path, writable) => void added.push([path, writable])
+  const { store } = composerOf('s')
+  const mentioned = () => store.getState().mentions.map(({ ref }) => ref)
+  const drop = async (path: string, said?: 'yes' | 'other' | 'no') => {
+    const dropping = takeFiles('s', [{ file: new File([], 'folder'), folder: true, path }], false)
+    if (said) await vi.waitFor(() => useWindow.getState().asking!.answer(said))
+    if (said !== 'other') await dropping
+  }
+  await drop('/app/src')
+  expect(mentioned()).toEqual(['src/'])
+  await drop('/docs', 'no')
+  expect([added, opened]).toEqual([[], []])
+  await drop('/docs', 'yes')
+  expect([added, mentioned()]).toEqual([[['/docs', false]], ['src/', '/docs/']])
+  expect(store.getState().chips).toEqual([])
+  await drop('/other', 'other')
+  await vi.waitFor(() => expect(opened).toEqual(['/other']))
 })
