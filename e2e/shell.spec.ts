@@ -1,5 +1,5 @@
 /** The desktop application as a person meets it: windows, menus, tray, notifications, links, quitting, crashes. */
-import { stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import packageJson from '../package.json' with { type: 'json' }
 import { DesktopApp } from './electron-stand-in/driver.ts'
@@ -197,16 +197,24 @@ test('S-143 S-144 quitting asks where a turn runs; kept running it stays in the 
   expect(await stat(join(lab.home, 'host.json')).catch(() => null)).toBeNull()
 })
 
-test('S-142 when the machine goes down or the session ends nobody is asked and the turn is settled', async ({
+test('K-29 S-142 sleep costs no turn; when the machine goes down or the session ends nobody is asked and it is settled', async ({
   open,
 }) => {
   const desktop = await open({
     script: [{ repeat: 'always', emit: [{ text: 'Half an answer' }, { hang: true }] }],
   })
-  const { app } = desktop
+  const { app, lab } = desktop
   const window = await desktop.begun()
+  await ask(window.page, '/settings/set', { requestId: 'r1', settings: { 'app.keepAwake': true } })
+  expect((await app.state()).staysAwake).toBe(false)
   await window.send('Answer at length')
   await expect(window.entry('Answer')).toContainText('Half an answer')
+  await app.until('awake', ({ staysAwake }) => staysAwake)
+  await app.act('power', 'suspend')
+  await app.act('power', 'resume')
+  const log = join(lab.home, 'logs', 'lathe.log')
+  await expect.poll(() => readFile(log, 'utf8').catch(() => ''), { timeout: 40_000 }).toContain('The machine slept')
+  await expect(window.button('Stop')).toBeVisible()
   await app.act('power', 'shutdown').catch(() => {})
   expect(await app.ended).toBe(0)
 
@@ -220,7 +228,7 @@ test('S-142 when the machine goes down or the session ends nobody is asked and t
   await desktop.app.until('running', ({ tray }) => labels(tray!.menu).includes('Running'))
   desktop.app.process.kill('SIGTERM')
   expect(await desktop.app.ended).toBe(0)
-  expect(await stat(join(desktop.lab.home, 'host.json')).catch(() => null)).toBeNull()
+  expect(await stat(join(lab.home, 'host.json')).catch(() => null)).toBeNull()
 })
 
 test('Z-157 a crashed page comes back with its session while the turn goes on; three crashes get a plain page', async ({
