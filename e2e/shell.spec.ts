@@ -187,6 +187,7 @@ test('S-143 S-144 quitting asks where a turn runs; kept running it stays in the 
   const shown = await desktop.window(back.windows[0]!.id)
   await expect(shown.entry('Answer')).toContainText('Half an answer')
   await expect(shown.button('Stop')).toBeVisible()
+  expect((await app.state()).dialogs).toHaveLength(1)
 
   await app.act('tray.choose', ['Quit'])
   const again = await app.until('asked again', ({ dialogs }) => dialogs.length === 2)

@@ -81,14 +81,12 @@ async function main(words: string[]): Promise<number> {
     return exitCodes.wrongUsage
   }
   const output = createOutput(args.json)
-  try {
-    return await obey(args, output)
-  } catch (error) {
+  const code = await obey(args, output).catch((error: unknown) => {
     output.fail(error)
     return exitCodes.failed
-  } finally {
-    await output.flush()
-  }
+  })
+  await output.flush()
+  return code === exitCodes.completed && output.isLost() ? exitCodes.failed : code
 }
 
 // Whatever a library still holds open must not keep a finished command alive.

@@ -29,6 +29,7 @@ async function examine(
     fail: () => {},
     write: async () => {},
     flush: async () => {},
+    isLost: () => false,
   }
   await doctor({ home, version: '0' }, output, options)
   return lines.find(({ name }) => name === 'checkpoints')

@@ -59,11 +59,26 @@ test('S-126 a failure is one JSON line on stdout with --json, else sentences on 
 
 test('S-127 a closed stdout ends the output, not the command', async () => {
   const { output, stdout } = captured(true)
-  stdout.destroy(new Error('EPIPE'))
+  stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
   await new Promise(setImmediate)
   output.line({ a: 1 })
   await output.flush()
   expect(stdout.read()).toBeNull()
+})
+
+test('S-127 a result that could not be written is told, unlike one that nobody wants any more', async () => {
+  const full = captured(true)
+  full.stdout.destroy(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }))
+  await new Promise(setImmediate)
+  await full.output.flush()
+  expect(full.output.isLost()).toBe(true)
+  expect(full.err()).toBe('lathe: The output could not be written: no space left on device\n')
+  const read = captured(true)
+  read.stdout.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+  await new Promise(setImmediate)
+  await read.output.flush()
+  expect(read.output.isLost()).toBe(false)
+  expect(read.err()).toBe('')
 })
 
 test('typed numbers are choices, anything else is text where text is allowed', () => {

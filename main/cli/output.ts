@@ -15,7 +15,12 @@ export type Output = {
   fail(error: unknown): void
   /** Resolves once all that was written is out. */
   flush(): Promise<void>
+  /** Whether stdout failed, as a full disk does, and not only closed: the result is not all there. */
+  isLost(): boolean
 }
+
+/** A pipe or a socket whose other end has gone. */
+const readersGone = new Set<string | undefined>(['EPIPE', 'ECONNRESET', 'EOF'])
 
 export function createOutput(
   json: boolean,
@@ -23,9 +28,14 @@ export function createOutput(
   stderr: NodeJS.WritableStream = process.stderr,
 ): Output {
   let open = true
-  // Somebody who read enough has closed their end (`| head`).
-  stdout.on('error', () => {
+  let lost = false
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (!open) return
     open = false
+    // Somebody who read enough has closed their end (`| head`).
+    if (readersGone.has(error.code)) return
+    lost = true
+    note(`lathe: The output could not be written: ${error.message}`)
   })
   stderr.on('error', () => {})
   const out = (text: string): void => {
@@ -53,6 +63,7 @@ export function createOutput(
         Promise.all([written(stdout), written(stderr)]).then(() => undefined),
         new Promise<void>((resolve) => stdout.on('error', () => resolve())),
       ]),
+    isLost: () => lost,
   }
 }
 

@@ -36,6 +36,15 @@ test('S-135 one process owns a data folder, and gives it up', async () => {
   await second?.release()
 })
 
+test('a data folder that cannot be made is named, with what to do', async () => {
+  await writeFile(join(home, 'file'), '')
+  await expect(acquireHome(join(home, 'file', 'data'))).rejects.toMatchObject({
+    code: 'storage.failed',
+    message: expect.stringContaining(join(home, 'file', 'data')),
+    hint: expect.stringContaining('LATHE_HOME'),
+  })
+})
+
 test('S-135 of many that come at once exactly one owns', async () => {
   await lock(1, { pid: deadPid })
   const owners = await Promise.all(Array.from({ length: 12 }, () => acquireHome(home, { waitMs: 0 })))

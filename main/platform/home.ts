@@ -4,6 +4,7 @@ import { link, mkdir, readFile, readdir, rm, stat, utimes, writeFile } from 'nod
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { LatheError } from '../../preload/contract/errors.ts'
 import { writePrivateFile } from './private-file.ts'
 
 /** How often an owner shows that it lives, and after what silence it no longer counts as living (A-41). */
@@ -39,7 +40,11 @@ export async function acquireHome(
   home: string,
   { waitMs = 5_000 }: { waitMs?: number } = {},
 ): Promise<Ownership | null> {
-  await mkdir(home, { recursive: true, mode: 0o700 })
+  await mkdir(home, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+    throw new LatheError('storage.failed', `The data folder ${home} cannot be made: ${error.message}`, {
+      hint: 'Set LATHE_HOME to a folder, or mend what stands in its place.',
+    })
+  })
   const instanceId = randomUUID()
   for (const end = Date.now() + waitMs; ; await delay(pollMs)) {
     const number = await take(home, instanceId)
