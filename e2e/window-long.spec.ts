@@ -77,11 +77,13 @@ test('S-71 a reload far up in a long session stands at the same pixel, and End l
   await window.dialog('Search').getByRole('combobox').fill('"Entry 38."')
   await window.dialog('Search').getByRole('option').first().click()
   await expect(window.entry('Answer: Entry 38.')).toBeFocused()
+  const kept = () =>
+    window.page.evaluate(() => Object.values(sessionStorage).find((value) => value.includes('rowId')) ?? '')
+  await expect.poll(kept).not.toBe('')
+  const before = await kept()
   await window.transcript.evaluate((log) => void (log.scrollTop -= 40))
+  await expect.poll(kept).not.toBe(before)
   const place = await placeOf(window, 'Entry 38.')
-  await expect
-    .poll(() => window.page.evaluate(() => Object.values(sessionStorage).some((value) => value.includes('rowId'))))
-    .toBe(true)
   await window.page.reload()
   await expect(window.entry('Answer: Entry 38.')).toBeVisible()
   await expect.poll(() => placeOf(window, 'Entry 38.').then((now) => Math.abs(now - place))).toBeLessThanOrEqual(1)
@@ -183,6 +185,9 @@ test('S-67 S-71 answers of many blocks that are scrolled through move by that mu
       )
     }
     for (let at = 0; at < 150; at++) {
+      // Who scrolls stops where nothing is loaded yet.
+      while (log.scrollTop < step && log.querySelector('article')?.ariaPosInSet !== '1')
+        await new Promise(requestAnimationFrame)
       const before = inSight()
       log.scrollTop -= step
       for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame)
