@@ -20,13 +20,13 @@ export function AboutPage() {
   )
   return (
     <>
-      <header>
+      <div>
         <p className="text-22 font-semibold tracking-tight">Lathe</p>
         <p className="text-13 text-muted">
           A workbench for agents that work in your files. Free software under the MIT licence, without an account and
           without telemetry.
         </p>
-      </header>
+      </div>
       {banner && (
         <p role="status" className="rounded-8 bg-needs-soft px-12 py-8 text-13">
           {shownText(banner)}
