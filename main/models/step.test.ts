@@ -156,7 +156,7 @@ describe('repeating', () => {
 
     const later = new AbortController()
     const pending = hear(models, request(), () => {}, later.signal)
-    await vi.waitUntil(() => server.asked().length === 2)
+    await vi.waitUntil(() => server.asked().length === 2, { timeout: 10_000 })
     later.abort()
     expect(types(await pending)).toEqual(['error'])
 
@@ -337,7 +337,7 @@ describe('M-84 M-85 time limits', () => {
   const listen = async (models: Parameters<typeof hear>[0], seconds: number[], ready: () => boolean) => {
     const pending = hear(models, request('a', { fallback: [] }))
     for (const span of seconds) {
-      await vi.waitUntil(ready, { timeout: 5_000 })
+      await vi.waitUntil(ready, { timeout: 10_000 })
       await vi.advanceTimersByTimeAsync(span * 1_000)
     }
     return pending
@@ -359,12 +359,12 @@ describe('M-84 M-85 time limits', () => {
     })
     const pending = hear(models, request(), (event) => heard.push(event.type))
     for (let tries = 1; tries <= 2; tries += 1) {
-      await vi.waitUntil(() => heard.filter((type) => type === 'text').length === tries, { timeout: 5_000 })
+      await vi.waitUntil(() => heard.filter((type) => type === 'text').length === tries, { timeout: 10_000 })
       await vi.advanceTimersByTimeAsync(22_000)
     }
     expect(lastError(await pending)).toMatchObject({ code: 'provider.stream_stalled', reason: 'idle' })
     expect(server.asked()).toHaveLength(2)
-    await vi.waitUntil(async () => (await server.connections()) === 0)
+    await vi.waitUntil(async () => (await server.connections()) === 0, { timeout: 10_000 })
   })
 })
 
@@ -408,7 +408,7 @@ describe('streams', () => {
     expect(usageOf(await hear(models, request()))).toMatchObject({ estimated: true })
     const heard: string[] = []
     const pending = hear(models, request(), ({ type }) => heard.push(type))
-    await vi.waitUntil(() => heard.includes('text'))
+    await vi.waitUntil(() => heard.includes('text'), { timeout: 10_000 })
     await vi.advanceTimersByTimeAsync(2_100)
     expect(usageOf(await pending)).toMatchObject({ estimated: true })
   })
