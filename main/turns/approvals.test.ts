@@ -2,6 +2,12 @@ import { expect, test } from 'vitest'
 import type { Command } from './inputs.ts'
 import { Driver, refusedWith } from './test-driver.ts'
 
+type Answer = Extract<Command, { type: 'approval.answer' }>
+
+function answerTo(approvalId: string, argsHash: string, decision: Answer['decision']): Answer {
+  return { type: 'approval.answer', approvalId, argsHash, decision, scope: 'workspace' }
+}
+
 test('T-135 T-144 TA-23 one queue in order; an answer runs its own tool only, a second answer is gone', () => {
   const driver = new Driver()
   driver.running()
@@ -9,13 +15,7 @@ test('T-135 T-144 TA-23 one queue in order; an answer runs its own tool only, a 
   driver.propose('two', 'npm run build')
   const cards = driver.state.view.items.filter((item) => item.kind === 'approval')
   expect(driver.state.view.approvals).toMatchObject({ depth: 2, head: { id: cards[0]!.id } })
-  const answer: Command = {
-    type: 'approval.answer',
-    approvalId: cards[1]!.id,
-    argsHash: 'hash-npm run build',
-    decision: 'once',
-    scope: 'workspace',
-  }
+  const answer = answerTo(cards[1]!.id, 'hash-npm run build', 'once')
   driver.command(answer)
   // The decision, with its time and who took it, is stored with the start; the call begins once both are (T-38).
   expect(driver.item(cards[1]!.id)).toMatchObject({
@@ -37,30 +37,14 @@ test('Z-91 an answer to other arguments is gone', () => {
   driver.running()
   driver.propose('one', 'npm test')
   const card = driver.state.view.approvals.head!
-  expect(
-    refusedWith(() =>
-      driver.command({
-        type: 'approval.answer',
-        approvalId: card.id,
-        argsHash: 'other',
-        decision: 'once',
-        scope: 'workspace',
-      }),
-    ),
-  ).toBe('approval.gone')
+  expect(refusedWith(() => driver.command(answerTo(card.id, 'other', 'once')))).toBe('approval.gone')
 })
 
 test('Z-94 K-22 allowed for the session: the next equal call runs without a card, another command asks', () => {
   const driver = new Driver()
   driver.running()
   driver.propose('one', 'npm test')
-  driver.command({
-    type: 'approval.answer',
-    approvalId: driver.state.view.approvals.head!.id,
-    argsHash: 'hash-npm test',
-    decision: 'session',
-    scope: 'workspace',
-  })
+  driver.command(answerTo(driver.state.view.approvals.head!.id, 'hash-npm test', 'session'))
   driver.propose('two', 'npm test')
   driver.propose('three', 'npm test --watch')
   expect([driver.item('two').state, driver.item('three').state]).toEqual(['running', 'waiting'])
@@ -71,11 +55,7 @@ test('Z-96 a denied call is told to the model, and the same call again is denied
   driver.running()
   driver.propose('one', 'npm test')
   driver.command({
-    type: 'approval.answer',
-    approvalId: driver.state.view.approvals.head!.id,
-    argsHash: 'hash-npm test',
-    decision: 'deny',
-    scope: 'workspace',
+    ...answerTo(driver.state.view.approvals.head!.id, 'hash-npm test', 'deny'),
     feedback: 'use vitest',
   })
   expect(driver.effects.find((effect) => effect.do === 'release')).toMatchObject({
@@ -92,13 +72,7 @@ test('Z-96 T-3 T-125 "Deny and stop" has no composer to give steers back to: the
   driver.submit('also this', { whenBusy: 'steer' })
   driver.propose('one', 'npm test')
   const card = driver.state.view.approvals.head!
-  driver.command({
-    type: 'approval.answer',
-    approvalId: card.id,
-    argsHash: 'hash-npm test',
-    decision: 'deny_stop',
-    scope: 'workspace',
-  })
+  driver.command(answerTo(card.id, 'hash-npm test', 'deny_stop'))
   driver.report({ type: 'unwound' })
   expect(driver.state.view.turns.at(-1)).toMatchObject({ outcome: 'stopped', reason: 'person' })
   expect(driver.state.view.header.queue).toMatchObject({ paused: 'stop', followUps: [{ text: 'also this' }] })
