@@ -289,6 +289,8 @@ test('S-17 what only streams on writes its events and where the journal ends, no
   await window.until((view) => view.items.some((item) => item.kind === 'text' && item.text.endsWith('and more')))
   await actor.command({ type: 'rename', title: 'Mine' })
   expect(kept.at(-1)).toBe(true)
+  // A line of the list is kept only while nothing that it tells has changed.
+  expect((await first.storage.entries({ limit: 1 })).entries).toMatchObject([{ title: 'Mine', indicator: 'running' }])
   const { lastSeq } = actor.published.header
   await first.abandon()
   const second = await scene.restarted(first, [], true)

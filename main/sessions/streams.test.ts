@@ -271,6 +271,42 @@ describe('the journal', () => {
   })
 })
 
+test('T-200 a reader at the edge of what memory keeps has every event once', async () => {
+  const bench = await scene.workbench([says('Fine.')])
+  const actor = bench.create()
+  const live = await bench.follow(actor)
+  await live.settled(await bench.start(actor, 'do it'))
+  for (let batch = 0; batch < 3; batch++)
+    await Promise.all(
+      Array.from({ length: 400 }, (_, at) => actor.command({ type: 'rename', title: `${batch} ${at}` })),
+    )
+  const { lastSeq } = actor.published.header
+  const kept = Array.from({ length: lastSeq + 1 }, (_, seq) => seq).find((seq) => actor.recentAfter(seq) !== null)!
+  expect(kept).toBeGreaterThan(2)
+  const signal = AbortSignal.timeout(15_000)
+  for (const after of [kept - 2, kept - 1, kept, kept + 1]) {
+    const seqs: (number | null)[] = []
+    for await (const { seq } of bench.sessions.events(actor.id, after, live.view.journalId, signal))
+      if (seqs.push(seq) === lastSeq - after) break
+    expect(seqs).toEqual(Array.from({ length: lastSeq - after }, (_, at) => after + 1 + at))
+  }
+})
+
+test('T-199 S-58 what is still being written is opened whole, however long, and goes on from there', async () => {
+  const long = 'many words '.repeat(10_000)
+  const bench = await scene.workbench([{ emit: [{ text: long }, { hang: true }] }])
+  const actor = bench.create()
+  const live = await bench.follow(actor)
+  const turnId = await bench.start(actor, 'write a lot')
+  await live.until((view) => view.items.some((item) => item.kind === 'text' && item.text.length === long.length))
+  const late = await bench.follow(actor)
+  actor.stream(turnId, { type: 'stream', channel: 'text', add: 'and more' })
+  for (const window of [live, late])
+    await window.until((view) => view.items.some((item) => item.kind === 'text' && item.text.endsWith('and more')))
+  expect(late.itemsOf('text')[0]!.text).toBe(`${long}and more`)
+  expect(late.view).toEqual(live.view)
+})
+
 test('T-50 text before a call stays before it, though all of it came within 16 ms', async () => {
   const bench = await scene.workbench([hangs('')])
   const actor = bench.create()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Command } from './inputs.ts'
 import { Driver, refusedWith } from './test-driver.ts'
 
 describe('admission', () => {
@@ -164,4 +165,50 @@ test('X-717 X-708 a call whose turn is over reports nothing more, but what it ch
   driver.report({ type: 'toolEnded', itemId: 'tool', end, changes: [change] }, turnId)
   expect(driver.item('tool')).toEqual(item)
   expect(driver.state.view.changes).toMatchObject([{ id: 'change', turnId }])
+})
+
+test('S-6 SA-13 a session moves in the list with a message and the end of a turn, and with nothing else', () => {
+  const driver = new Driver()
+  const moved = () => driver.state.view.header.updatedAt
+  const at = () => driver.journal.at(-1)!.at
+  const first = driver.running('one')
+  const admitted = driver.journal[0]!.at
+  expect(moved()).toBe(admitted)
+  driver.report({ type: 'stream', channel: 'text', add: 'Hm.' })
+  driver.propose('asks', 'npm test')
+  driver.submit('also', { whenBusy: 'steer' })
+  driver.submit('later', { whenBusy: 'queue' })
+  expect(moved()).toBe(admitted)
+  driver.command({ type: 'stop', turnId: first, reason: 'person' })
+  driver.report({ type: 'unwound' })
+  expect(moved()).toBe(at())
+
+  const before = moved()
+  const { header } = driver.state.view
+  const commands: Command[] = [
+    { type: 'title', title: 'Made', source: 'generated', rev: 0 },
+    { type: 'rename', title: 'Mine' },
+    { type: 'pin', pinned: true },
+    { type: 'archive', archived: true },
+    { type: 'archive', archived: false },
+    { type: 'markRead', seq: header.lastSeq, unread: false },
+    { type: 'markRead', seq: 0, unread: true },
+    { type: 'settings', model: 'lab/other', approvalMode: 'edits' },
+    { type: 'hold.release' },
+    { type: 'stop', turnId: first, reason: 'person' },
+    { type: 'queue.resume' },
+    { type: 'queue.pause' },
+    { type: 'side.answered', line: '/status', answer: 'Fine.' },
+    { type: 'workspace.moved', to: '/moved' },
+    { type: 'delete' },
+    { type: 'restore' },
+  ]
+  for (const command of commands) {
+    const events = driver.journal.length
+    driver.command(command)
+    expect([command.type, driver.journal.length > events]).toEqual([command.type, true])
+    expect([command.type, moved()]).toEqual([command.type, before])
+  }
+  driver.submit('two')
+  expect(moved()).toBe(at())
 })
