@@ -21,7 +21,7 @@ async function choose(window: LatheWindow, title: string, item: string): Promise
   await window.page.getByRole('menuitem', { name: new RegExp(`^${item}`) }).click()
 }
 
-test('S-52 S-53 a session is renamed, pinned, archived, deleted and brought back', async ({ open }) => {
+test('S-21 S-52 S-53 a session is renamed, pinned, archived, deleted and brought back', async ({ open }) => {
   const desk = await open({ script: answers('One.', 'Two.') })
   const { window } = desk
   await haveSession(window, 'The first of them')
@@ -54,12 +54,21 @@ test('S-52 S-53 a session is renamed, pinned, archived, deleted and brought back
   await undo('Session archived')
   await expect(rowOf(window, 'Alpha')).toBeVisible()
 
+  // It leaves the window that reads it too, which has the same way back; what was being written there stays with it.
+  await rowOf(other, 'Beta').click()
+  await expect(other.entry('You: The second of them')).toBeVisible()
+  await other.message.fill('Half typed')
   await choose(window, 'Beta', 'Delete')
   await expect(rowOf(window, 'Beta')).toBeHidden()
   await expect(rowOf(other, 'Beta')).toBeHidden()
+  await expect(other.page.getByRole('main', { name: 'Welcome' })).toBeVisible()
+  await expect(other.button('Undo')).toBeVisible()
   await undo('Session deleted')
   await expect(rowOf(window, 'Beta')).toBeVisible()
   await expect(window.entry('You: The second of them')).toBeVisible()
+  await rowOf(other, 'Beta').click()
+  await expect(other.entry('You: The second of them')).toBeVisible()
+  await expect(other.message).toHaveValue('Half typed')
 })
 
 test('S-98 a search over all sessions opens the place it found', async ({ open }) => {

@@ -4,6 +4,7 @@ import { useRef, useState } from 'react'
 import { Composer } from '../composer/composer.tsx'
 import { SessionList, SessionListFooter, SessionListHeader } from '../sessions/session-list.tsx'
 import { useReadMark } from '../sessions/read-mark.ts'
+import { useLeaveDeleted } from '../sessions/use-leave-deleted.ts'
 import { prefer, preferences } from '../state/preferences.ts'
 import { paneShown, useFrame, usePaneShown, useWindow } from '../state/window-store.ts'
 import { TerminalRegion } from '../terminal/terminal-region.tsx'
@@ -196,6 +197,7 @@ function Middle({ sessionId }: { sessionId: string | null }) {
 
 function SessionPane({ sessionId }: { sessionId: string }) {
   useReadMark(sessionId)
+  useLeaveDeleted(sessionId)
   return (
     <>
       <ErrorBoundary pane="Transcript" resetKey={sessionId}>

@@ -204,11 +204,17 @@ export async function deleteSession(sessionId: string): Promise<void> {
     if (!yes) return
   }
   const done = await attempt('Could not delete the session', () => client().sessions.delete({ ...act(), sessionId }))
-  if (!done) return
+  if (done) leaveDeleted(sessionId)
+}
+
+/** A deleted session leaves the window, whichever deleted it, with a way back for who may act (S-21). */
+export function leaveDeleted(sessionId: string, mayAct = true): void {
   leave(sessionId)
+  const undo = { label: 'Undo', onSelect: () => void restoreSession(sessionId) }
   toast.note('Session deleted', {
+    id: `deleted ${sessionId}`,
     lasts: undoDeleteMs,
-    action: { label: 'Undo', onSelect: () => void restoreSession(sessionId) },
+    action: mayAct ? undo : undefined,
   })
 }
 
