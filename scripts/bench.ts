@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { buildParts, isStale } from './build.ts'
 import { root } from './steps.ts'
 
-const limitMs = 10 * 60_000
+const limitMs = 20 * 60_000
 const results = join(root, 'bench/results')
 
 async function output(script: string): Promise<string> {
