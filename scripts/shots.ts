@@ -1,7 +1,7 @@
 /**
  * `npm run shots`: pictures of every main state of the window, in light and in dark, into shots/; those whose names begin
  * with one of the words given to it, those of scenes given as `scene=NAME`, or all. A scripted model plays a small project's mending, so that nothing of the
- * person's own is seen and each run draws the same. The README's picture is `overview-light`.
+ * person's own is seen and each run draws the same. The README's picture is `session-light`.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
