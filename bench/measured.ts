@@ -2,6 +2,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Page } from 'playwright'
 import type { Ended, Lab, LatheProcess } from '../e2e/lab.ts'
 
 const probe = pathToFileURL(join(import.meta.dirname, 'probe.mjs')).href
@@ -63,4 +64,20 @@ export async function measure(lab: Lab, args: string[]): Promise<Measured> {
   if (measured.code !== 0)
     throw new Error(`lathe ${args.join(' ')} ended with ${measured.code}.\n${measured.stdout}\n${measured.stderr}`)
   return measured
+}
+
+/** Milliseconds the page's main thread has worked since the answered function was called last: a busy machine does not tell. */
+export async function pageWork(page: Page): Promise<() => Promise<number>> {
+  const cdp = await page.context().newCDPSession(page)
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+  let before = 0
+  const worked = async () => {
+    const { metrics } = await cdp.send('Performance.getMetrics')
+    const now = metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000
+    const since = now - before
+    before = now
+    return since
+  }
+  await worked()
+  return worked
 }

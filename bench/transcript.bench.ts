@@ -9,6 +9,7 @@ import { storeSession, storeWorkspace } from '../e2e/long-session.ts'
 import { openStorage } from '../main/storage/open-storage.ts'
 import { requireBrowser, sandboxArguments } from '../scripts/browser.ts'
 import { fiveTimes, report } from './figures.ts'
+import { pageWork } from './measured.ts'
 
 const count = 10_000
 /** Pixels a frame: a strong flick of a wheel. */
@@ -123,12 +124,6 @@ async function heapMb(cdp: CDPSession): Promise<number> {
   return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value / 1_048_576
 }
 
-/** Milliseconds the page's main thread has worked. */
-async function workedMs(cdp: CDPSession): Promise<number> {
-  const { metrics } = await cdp.send('Performance.getMetrics')
-  return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1_000
-}
-
 /** Opened in a page that was just loaded: until it is painted, and what the main thread worked for it. */
 async function openAnew(title: string): Promise<{ shownMs: number; workMs: number }> {
   // A window shows the session of last time: it must be the other one.
@@ -138,9 +133,9 @@ async function openAnew(title: string): Promise<{ shownMs: number; workMs: numbe
   await page.goto('about:blank')
   await page.goto(url)
   await page.getByRole('log').getByText('Entry 38.').waitFor()
-  const before = await workedMs(cdp)
+  await work()
   const shownMs = await openAtEnd(page, title)
-  return { shownMs, workMs: (await workedMs(cdp)) - before }
+  return { shownMs, workMs: await work() }
 }
 
 /** What a pass asked of the main thread: for a frame in all, and in the longest of its tasks (a frame is one, or several). */
@@ -149,9 +144,9 @@ type Worked = { frameMs: number; taskMs: number }
 /** Passes over the session that is open, and the processor time they took: by the clock a busy machine would tell. */
 async function measured(passes: () => Promise<Scrolled[]>): Promise<{ passes: Scrolled[] } & Worked> {
   await browser.startTracing(page, { categories: ['toplevel'] })
-  const before = await workedMs(cdp)
+  await work()
   const done = await passes()
-  const worked = (await workedMs(cdp)) - before
+  const worked = await work()
   const trace = JSON.parse(String(await browser.stopTracing())) as { traceEvents: TraceEvent[] }
   return {
     passes: done,
@@ -243,8 +238,7 @@ function figures(
 }
 
 const cdp = await context.newCDPSession(page)
-// Processor time, so that a busy machine does not tell.
-await cdp.send('Performance.enable', { timeDomain: 'threadTicks' })
+const work = await pageWork(page)
 const plain = await wholeSession('A long session')
 const rich = await wholeSession('A rich session')
 await browser.close()

@@ -6,8 +6,9 @@ import { chromium, type Page } from 'playwright'
 import { Lab } from '../e2e/lab.ts'
 import { requireBrowser, sandboxArguments } from '../scripts/browser.ts'
 import { report } from './figures.ts'
+import { pageWork } from './measured.ts'
 
-const keystrokes = 200
+const keystrokes = 120
 const everyMs = 60
 const lineMax = 40
 const interrupts = 5
@@ -106,7 +107,10 @@ const begin = async (round: number): Promise<void> => {
 }
 await begin(0)
 await keyboards.first().focus()
+const work = await pageWork(page)
+const typedFrom = performance.now()
 const beside = await typing(page)
+const besideWork = ((await work()) / (performance.now() - typedFrom)) * 1_000
 
 const stopped: number[] = []
 await keyboards.nth(1).focus()
@@ -133,5 +137,6 @@ const figures = (where: string, times: number[]) => [
 report([
   ...figures('alone', alone),
   ...figures('beside a flood on screen', beside),
+  { name: "work of the page's main thread in a second of it", unit: 'ms', values: [besideWork] },
   { name: 'Ctrl+C in a flooded terminal to its prompt', unit: 'ms', values: stopped, aim: 1_000 },
 ])
