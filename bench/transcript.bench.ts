@@ -120,8 +120,8 @@ async function scroll(
 /** What the page holds after a collection, in MB. */
 async function heapMb(cdp: CDPSession): Promise<number> {
   await cdp.send('HeapProfiler.collectGarbage')
-  const { metrics } = await cdp.send('Performance.getMetrics')
-  return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value / 1_048_576
+  const { usedSize } = await cdp.send('Runtime.getHeapUsage')
+  return usedSize / 1_048_576
 }
 
 /** Opened in a page that was just loaded: until it is painted, and what the main thread worked for it. */
