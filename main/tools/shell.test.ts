@@ -7,6 +7,7 @@ import { createEnvironment } from '../exec/environment.ts'
 import { reduceText } from '../exec/output.ts'
 import { testExec } from '../exec/test-exec-sessions.ts'
 import { liveProcesses } from '../exec/process.ts'
+import { processSystem } from '../exec/process-tree.ts'
 import { Paths } from '../files/paths.ts'
 import { TestBlobs } from '../files/test-workspace.ts'
 import { NetworkPolicy } from '../platform/network-policy.ts'
@@ -27,6 +28,7 @@ const exec = await testExec()
 afterAll(() => exec.dispose())
 const blobs = new TestBlobs()
 const asked: string[] = []
+let whileAsked = async (): Promise<void> => {}
 const tool: ShellTool = createShellTool({
   paths: new Paths({ dataFolder, home }),
   environment: createEnvironment({
@@ -47,6 +49,7 @@ const tool: ShellTool = createShellTool({
     () => ({ allow: [], deny: [], proxy: null, proxyResolves: false }),
     async (host) => {
       asked.push(host)
+      await whileAsked()
       if (host === 'nobody.test') throw new Error('ENOTFOUND')
       return [{ address: host === 'inside.test' ? '10.0.0.5' : '93.184.216.34', family: 4 }]
     },
@@ -100,6 +103,7 @@ test('X-305 X-705 XA-31 arguments are cast, aliases taken, sizes clamped; no tim
   for (const args of [
     { command: 'ls', timeout: 0 },
     { command: 'ls', tty: true },
+    { command: 'ls', on_exit: 'wake' },
     { command: '' },
     { command: 'ls', shell: 'tclsh' },
     {},
@@ -175,6 +179,44 @@ test('X-309 Stop on the card ends that command, and the turn goes on with its ou
   })
   expect(tool.stopCommand(context.callId)).toBe(false)
   expect(liveProcesses()).toBe(0)
+})
+
+test.each([
+  { mode: 'one-shot', more: {} },
+  { mode: 'session', more: { yield_time_ms: 30_000 } },
+])('X-309 Stop on the card is not lost while the process is spawned ($mode mode)', async ({ more }) => {
+  const context = contextOf({ sessionId: 'spawning' })
+  // The process is there, and nobody has it in hand yet.
+  const spawned = Promise.withResolvers<void>()
+  const goOn = Promise.withResolvers<void>()
+  const rows = vi.spyOn(processSystem, 'rows').mockImplementationOnce(async (pids) => {
+    spawned.resolve()
+    await goOn.promise
+    return processSystem.rows(pids)
+  })
+  const input = readArguments(tool, { command: 'exec sleep 600', ...more }) as Parameters<ShellTool['run']>[0]
+  const result = tool.run(input, context)
+  await spawned.promise
+  expect(tool.stopCommand(context.callId)).toBe(true)
+  goOn.resolve()
+  expect(await result).toMatchObject({ isError: true, code: 'exec.stopped_by_person' })
+  rows.mockRestore()
+  expect(exec.sessions.running('spawning')).toEqual([])
+  expect(liveProcesses()).toBe(0)
+})
+
+test('X-309 Stop on the card while the command is made ready starts none', async () => {
+  const context = contextOf()
+  const asks = Promise.withResolvers<void>()
+  whileAsked = () => (asks.resolve(), new Promise(() => {}))
+  const input = readArguments(tool, { command: 'touch ran; echo http://slow.test' }) as Parameters<ShellTool['run']>[0]
+  const result = tool.run(input, context)
+  await asks.promise
+  whileAsked = async () => {}
+  expect(tool.stopCommand(context.callId)).toBe(true)
+  await expect(result).rejects.toMatchObject({ code: 'exec.stopped_by_person' })
+  expect(await readdir(workspace)).not.toContain('ran')
+  expect(asked.splice(0)).toEqual(['slow.test'])
 })
 
 test('X-209 X-708 Stop of the turn is reported after the tree has gone, and is no result', async () => {

@@ -9,7 +9,7 @@ import type { ExecFacts } from '../exec/exec-session.ts'
 import { ExecSessions } from '../exec/exec-sessions.ts'
 import { cutOutput } from '../exec/output.ts'
 import type { ProcessEnd, ProcessLedger } from '../exec/process.ts'
-import { findShell, type RunningCommand, type Shell, shellLaunch, shellNames, startCommand } from '../exec/shell.ts'
+import { findShell, type Shell, shellLaunch, shellNames, startCommand } from '../exec/shell.ts'
 import type { FilePath, Paths } from '../files/paths.ts'
 import type { NetworkPolicy } from '../platform/network-policy.ts'
 import { placeholderMark, type Redaction } from '../platform/redaction.ts'
@@ -96,28 +96,12 @@ function checkMode(given: Input, context: z.RefinementCtx): void {
 
 const description = `Runs a command and waits for it: tests, builds, package managers, git, scripts. Standard input is empty and there is no terminal: use options that ask nothing. For what goes on (servers, watchers, REPLs) give yield_time_ms and talk to it with exec_session. Each call starts in the working folder; nothing carries over. A non-zero exit is a normal result. To read, search or change files use the file tools.`
 
-/** A command "Stop" on the card can reach, also before its process is known here. */
-class RunningCall {
-  stoppedByPerson = false
-  #stop: (() => void) | null = null
-
-  /** What ends it. */
-  runs(stop: () => void): void {
-    this.#stop = stop
-    if (this.stoppedByPerson) stop()
-  }
-
-  stop(): void {
-    this.stoppedByPerson = true
-    this.#stop?.()
-  }
-}
-
 /** One-shot commands (section 3 of the exec rules). */
 export function createShellTool(deps: ShellToolDeps): ShellTool {
   const paths = new JudgedPaths(deps.paths)
   const home = deps.home ?? homedir()
-  const running = new Map<string, RunningCall>()
+  /** What "Stop" on the card aborts: a call from its beginning, so that none is lost while its process is spawned. */
+  const running = new Map<string, AbortController>()
   /** Calls whose every command only reads, as judged by `plan`. */
   const onlyReading = new WeakSet<ToolContext>()
 
@@ -182,41 +166,63 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
     },
 
     async run(given, context) {
-      const folder = await folderOf(given, context, 'use')
-      const env = await deps.environment.forCommand(context, given.tty)
-      const shell = await shellOf(given.shell, env)
-      await admitAddresses(given.command, context.signal)
-      context.signal.throwIfAborted()
-      if (given.yield_time_ms !== undefined) return startSession(given, context, folder, shell, env)
-      const call = new RunningCall()
-      running.set(context.callId, call)
-      const command = await startCommand({
-        shell,
-        command: given.command,
-        login: given.login,
-        cwd: folder.real,
-        env: { ...env, ...(onlyReading.has(context) ? readOnlyGitEnvironment : {}) },
-        timeoutMs: given.timeout * 1_000,
-        capture: {
-          folder: deps.spoolFolder,
-          redactor: () => deps.redaction().stream(),
-          live: (text, stream) => context.output(text, stream),
-        },
-        ledger: deps.ledger?.(execOwner(context).owner, given.command),
-      }).catch((error: unknown) => {
+      const stop = new AbortController()
+      running.set(context.callId, stop)
+      try {
+        return await runCommand(given, context, stop.signal)
+      } finally {
         running.delete(context.callId)
-        throw error
-      })
-      return waitFor(command, call, given, context)
+      }
     },
 
     stopCommand(callId) {
-      const call = running.get(callId)
-      if (!call) return false
-      call.stoppedByPerson = true
-      call.stop()
-      return true
+      const stop = running.get(callId)
+      stop?.abort(new LatheError('exec.stopped_by_person', 'Ended by the person before it began.'))
+      return stop !== undefined
     },
+  }
+
+  /** `byPerson` is "Stop" on the card (X-309). */
+  async function runCommand(given: Input, context: ToolContext, byPerson: AbortSignal): Promise<ToolResult> {
+    const stopped = AbortSignal.any([context.signal, byPerson])
+    const folder = await folderOf(given, context, 'use')
+    const env = await deps.environment.forCommand(context, given.tty)
+    const shell = await shellOf(given.shell, env)
+    await admitAddresses(given.command, stopped)
+    stopped.throwIfAborted()
+    if (given.yield_time_ms !== undefined) return startSession(given, context, byPerson, folder, shell, env)
+    const command = await startCommand({
+      shell,
+      command: given.command,
+      login: given.login,
+      cwd: folder.real,
+      env: { ...env, ...(onlyReading.has(context) ? readOnlyGitEnvironment : {}) },
+      timeoutMs: given.timeout * 1_000,
+      capture: {
+        folder: deps.spoolFolder,
+        redactor: () => deps.redaction().stream(),
+        live: (text, stream) => context.output(text, stream),
+      },
+      ledger: deps.ledger?.(execOwner(context).owner, given.command),
+    })
+    const unheard = onAbort(stopped, () => void command.process.stop('stopped'))
+    const { end, output, left, durationMs } = await command.finished
+    unheard()
+    try {
+      // A turn's Stop is reported once the tree has ended (X-209), and is no result (X-708); an exit seen before is one.
+      if (end.reason !== 'exited' && !byPerson.aborted) context.signal.throwIfAborted()
+      const facts = factsOf(given, context)
+      const background = left && (await deps.exec.adopt(execOwner(context).owner, facts, command.process, left))
+      return await resultOf(output, end, {
+        durationMs,
+        budget: given.max_output_chars,
+        timeout: given.timeout,
+        blobs: deps.blobs,
+        background: background?.id ?? null,
+      })
+    } finally {
+      await output.release()
+    }
   }
 
   /** Addresses in the command, as far as they are any. Throws `network.blocked` for what they say of themselves. */
@@ -268,6 +274,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
   async function startSession(
     given: Input,
     context: ToolContext,
+    byPerson: AbortSignal,
     folder: FilePath,
     shell: Shell,
     env: Record<string, string>,
@@ -285,9 +292,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       },
       live: (text, stream) => context.output(text, stream),
     })
-    const call = new RunningCall()
-    running.set(context.callId, call)
-    call.runs(() => void session.stop('stopped'))
+    onAbort(byPerson, () => void session.stop('stopped'))
     let ended = false
     try {
       ended = await session.untilEnd(given.yield_time_ms!, signal)
@@ -296,8 +301,6 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       await session.stop('stopped')
       await deps.exec.drop(owner, session)
       throw error
-    } finally {
-      running.delete(context.callId)
     }
     if (!ended) {
       const id = await deps.exec.tell(owner, session)
@@ -324,36 +327,13 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       await deps.exec.drop(owner, session)
     }
   }
+}
 
-  async function waitFor(
-    command: RunningCommand,
-    call: RunningCall,
-    given: Input,
-    context: ToolContext,
-  ): Promise<ToolResult> {
-    const stop = (): void => void command.process.stop('stopped')
-    call.runs(stop)
-    context.signal.addEventListener('abort', stop)
-    if (context.signal.aborted) stop()
-    const { end, output, left, durationMs } = await command.finished
-    running.delete(context.callId)
-    context.signal.removeEventListener('abort', stop)
-    try {
-      // A turn's Stop is reported once the tree has ended (X-209), and is no result (X-708); an exit seen before is one.
-      if (end.reason !== 'exited' && !call.stoppedByPerson) context.signal.throwIfAborted()
-      const facts = factsOf(given, context)
-      const background = left && (await deps.exec.adopt(execOwner(context).owner, facts, command.process, left))
-      return await resultOf(output, end, {
-        durationMs,
-        budget: given.max_output_chars,
-        timeout: given.timeout,
-        blobs: deps.blobs,
-        background: background?.id ?? null,
-      })
-    } finally {
-      await output.release()
-    }
-  }
+/** Calls `act` when the signal is aborted, at once where it is already; the function returned ends that. */
+function onAbort(signal: AbortSignal, act: () => void): () => void {
+  if (signal.aborted) act()
+  else signal.addEventListener('abort', act)
+  return () => signal.removeEventListener('abort', act)
 }
 
 type Facts = { durationMs: number; budget: number; timeout: number; blobs: Blobs; background: string | null }
