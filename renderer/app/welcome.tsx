@@ -5,7 +5,7 @@ import { type DroppedFile, DropTarget, openDropped } from '../composer/drop-targ
 import { folderLabels } from '../sessions/session-groups.ts'
 import { IndicatorMark, IndicatorText } from '../sessions/session-indicator.tsx'
 import { newSession, openDemo, openFolder, openWorkspace } from '../sessions/session-actions.ts'
-import { offerImport, readSessionFile } from '../sessions/session-import.ts'
+import { isSessionFile, offerImport } from '../sessions/session-import.ts'
 import { client } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { showDialog, showSession } from '../state/window-store.ts'
@@ -26,7 +26,7 @@ async function takeDropped(files: DroppedFile[]): Promise<void> {
   const folder = files.find((one) => one.folder)
   const [first] = files
   if (folder?.path != null) await openDropped(folder.path)
-  else if (!folder && first && (await readSessionFile(first.file))) await offerImport(first.file)
+  else if (!folder && first && (await isSessionFile(first.file))) await offerImport(first.file)
   else toast.note('Begin a session first', { detail: 'Then files can be dropped on it.' })
 }
 

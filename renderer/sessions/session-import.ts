@@ -1,5 +1,6 @@
 /** Bringing in exported sessions (S-92): chosen from the menu or dropped on the window, with the same question before. */
 import { createElement } from 'react'
+import { importBytesMax } from '../../preload/contract/limits.ts'
 import { uploadParts } from '../composer/attachments.ts'
 import { client, failure } from '../state/link.ts'
 import { choose, showSession } from '../state/window-store.ts'
@@ -7,16 +8,33 @@ import { bytesText } from '../transcript/amounts.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { toast } from '../ui/toast.tsx'
 
-/** What the beginning of an exported file tells of its session. */
-export type SessionFile = { title: string | null; workspace: string | null }
-
 const headBytes = 256 * 1024
+/** What the host reads, too. */
+const knownVersion = 1
 
-/** Null where the file is no exported session. Nothing but its beginning is read. */
-export async function readSessionFile(file: Blob): Promise<SessionFile | null> {
-  const head = await file.slice(0, headBytes).text()
-  if (!/^\s*\{\s*"format"\s*:\s*"lathe\.session"/.test(head)) return null
-  return { title: textOf(head, 'title'), workspace: textOf(head, 'workspace') }
+/** Whether a file that could be anything is an exported session. Nothing but its beginning is read. */
+export async function isSessionFile(file: Blob): Promise<boolean> {
+  return /^\s*\{\s*"format"\s*:\s*"lathe\.session"/.test(await file.slice(0, 1_024).text())
+}
+
+/**
+ * Why a file cannot be imported, as far as its beginning tells; null where it may be, which the host finds out by reading
+ * all of it.
+ */
+export function whyNoSession(head: string, bytes: number): string | null {
+  if (bytes === 0) return 'The file is empty.'
+  if (bytes > importBytesMax) return `The file is larger than ${importBytesMax / 1024 / 1024} MiB.`
+  if (!/^\s*\{/.test(head) || !/"format"\s*:\s*"lathe\.session"/.test(head))
+    return 'This is no exported session. Export one as JSON.'
+  const version = Number(/"lathe\.session"\s*,\s*"version"\s*:\s*(\d+)/.exec(head)?.[1] ?? knownVersion)
+  if (version > knownVersion) return `The file was written by a newer Lathe (version ${version}). Update Lathe.`
+  if (bytes > headBytes) return null
+  try {
+    JSON.parse(head)
+    return null
+  } catch {
+    return 'The file is not whole. Export the session anew as JSON.'
+  }
 }
 
 function textOf(json: string, name: string): string | null {
@@ -38,12 +56,22 @@ export function chooseImport(): void {
   input.click()
 }
 
-/** Shows what would be brought in, and does so on a yes. False where the person wants `otherwise` done with the file. */
+/**
+ * Shows what would be brought in, and does so on a yes; what cannot be is refused here. False where the file is no session,
+ * or the person wants `otherwise` done with it.
+ */
 export async function offerImport(file: File, otherwise?: string): Promise<boolean> {
-  const found = await readSessionFile(file)
+  const head = await file.slice(0, headBytes).text()
+  const why = whyNoSession(head, file.size)
+  if (why !== null) {
+    toast.failed(`Could not import ${shownText(file.name)}`, { detail: why })
+    return false
+  }
+  const title = textOf(head, 'title')
+  const workspace = textOf(head, 'workspace')
   const facts = [
-    found?.title == null ? file.name : `“${shownText(found.title)}”`,
-    ...(found?.workspace == null ? [] : [`of ${shownText(found.workspace)}`]),
+    shownText(title === null ? file.name : `“${title}”`),
+    ...(workspace === null ? [] : [`of ${shownText(workspace)}`]),
     `(${bytesText(file.size)})`,
   ]
   const said = await choose({
