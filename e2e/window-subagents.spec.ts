@@ -42,6 +42,8 @@ test('C-95 C-104 a subagent asks where the person is, shows what it does, and it
   await expect(window.message).toBeHidden()
   // The list has the folder and the one session of the person's.
   await expect(window.sessions.getByRole('listitem')).toHaveCount(2)
+  const current = window.sessions.locator('[aria-current="true"]')
+  await expect(current).toHaveCount(1)
   await window.button('Back to the session').last().click()
   await expect(window.entry('Answer: It is 4000.')).toBeVisible()
   await expect(window.message).toBeVisible()

@@ -15,6 +15,7 @@ import {
 import { useZoom } from '../app/appearance.ts'
 import { useCommandKeys } from '../app/commands.ts'
 import { prefer, usePreference } from '../state/preferences.ts'
+import { useListed } from '../state/session-store.ts'
 import { showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { loadArchived, reloadEntries, useEntries, useWorkbench } from '../state/workbench-store.ts'
 import { Button } from '../ui/button.tsx'
@@ -156,7 +157,7 @@ interface Rows {
 
 function VirtualRows({ rows, ref }: { rows: ListRow[]; ref: React.Ref<Rows> }) {
   const scroller = useRef<HTMLDivElement>(null)
-  const sessionId = useWindow((state) => state.sessionId)
+  const sessionId = useListed(useWindow((state) => state.sessionId))
   const grouping = usePreference('list.grouping')
   const zoom = useZoom()
   /** The row Tab reaches, by key so that it survives rows coming and going. */

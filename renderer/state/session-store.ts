@@ -267,6 +267,14 @@ export function useView<T>(sessionId: string, selector: (view: SessionView) => T
   return useSession(sessionId, ({ view }) => (view ? selector(view) : absent))
 }
 
+const noSession = createStore<Pick<SessionState, 'view'>>(() => ({ view: null }))
+
+/** The session that the list has for the one that is shown: of a subagent's, the person's that all is done for (C-95). */
+export function useListed(sessionId: string | null): string | null {
+  const store: StoreApi<Pick<SessionState, 'view'>> = sessionId === null ? noSession : openSession(sessionId).store
+  return useStore(store, ({ view }) => view?.header.parent?.top.sessionId ?? sessionId)
+}
+
 export function useSessionController(sessionId: string): SessionController {
   return useSessionHandle(sessionId).controller
 }
