@@ -47,6 +47,12 @@ test('T-12 T-18 an agent is chosen in the composer with the keyboard, and its tu
 
   await window.send('/agent built-in')
   await expect(window.button('Agent: built-in')).toBeVisible()
+  // Typed, its name is completed, and the line is done with that.
+  await window.message.pressSequentially('/agent re')
+  await expect(page.getByRole('listbox', { name: 'Agents' }).getByRole('option')).toHaveText([/^review/])
+  await page.keyboard.press('Enter')
+  await expect(window.button('Agent: review')).toBeVisible()
+  await expect(window.message).toHaveValue('')
   await window.command('Choose agent')
   await expect(choice).toBeVisible()
 })

@@ -11,6 +11,13 @@ const hangs = (text: string) => ({ emit: [{ text }, { hang: true as const }] })
 const steers = ({ page }: LatheWindow) => page.getByRole('list', { name: 'Steers' }).getByRole('listitem')
 const queued = ({ page }: LatheWindow) => page.getByRole('list', { name: 'Queued messages' }).getByRole('listitem')
 
+/** Keys one after another in one instant, before anything they ask for can have come. */
+const pressAtOnce = ({ message }: LatheWindow, keys: string[]) =>
+  message.evaluate((field, pressed) => {
+    for (const key of pressed)
+      field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+  }, keys)
+
 test('SA-25 S-102 while a turn runs Enter steers, Ctrl+Enter and Tab queue, Esc closes a menu first and stops then', async ({
   open,
 }) => {
@@ -62,7 +69,7 @@ test('SA-25 S-102 while a turn runs Enter steers, Ctrl+Enter and Tab queue, Esc 
 test('SA-26 S-103 recall goes back and forth over the draft, and sends anew without taking anything back', async ({
   open,
 }) => {
-  const { window } = await open({ script: [says('One.'), says('Two.'), says('Three.')] })
+  const { window } = await open({ script: [says('One.'), says('Two.'), says('Three.'), says('Four.')] })
   const { keyboard } = window.page
   await window.newSession()
   for (const text of ['older prompt', 'newer prompt']) {
@@ -85,6 +92,12 @@ test('SA-26 S-103 recall goes back and forth over the draft, and sends anew with
   await keyboard.press('Enter')
   await expect(window.entry('Answer: Three.')).toBeVisible()
   await expect(window.entry('You: older prompt')).toHaveCount(2)
+  // Keys that come before the prompts do are for what they bring.
+  await window.message.fill('half')
+  await pressAtOnce(window, ['ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowUp', 'Enter'])
+  await expect(window.entry('Answer: Four.')).toBeVisible()
+  await expect(window.entry('You: newer prompt')).toHaveCount(2)
+  await expect(window.entry('You: half')).toHaveCount(0)
   await expect(window.transcript.getByText('set aside')).toHaveCount(0)
 })
 
@@ -237,6 +250,10 @@ test('S-171 a command line says what it is, is left by Esc, and is recalled as i
   await expect(window.entry('Your command')).toContainText('seen-42')
   await keyboard.press('ArrowUp')
   await expect(window.message).toHaveValue('!echo seen-$((6 * 7))')
+  await keyboard.press('ArrowDown')
+  await expect(window.message).toHaveValue('')
+  await pressAtOnce(window, ['ArrowUp', 'Enter'])
+  await expect(window.entry('Your command')).toHaveCount(2)
   expect(lab.asked()).toEqual([])
 })
 

@@ -1,12 +1,14 @@
-import { Slash } from 'lucide-react'
+import { Bot, Slash } from 'lucide-react'
 import { useMemo } from 'react'
 import type { Mention } from '../../preload/contract/items.ts'
+import { useKnownAgents } from '../state/agent-store.ts'
 import { useView } from '../state/session-store.ts'
 import type { Completion } from './completion-menu.tsx'
 import { mentionIcons } from '../transcript/mention-chips.tsx'
+import { shownText } from '../transcript/shown-text.ts'
 import { useMentionable } from './mentionable.ts'
 import { insertMention, mentionQuery, type Written } from './mentions.ts'
-import { matchingCommands, slashQuery } from './slash-menu.ts'
+import { argumentQuery, matchingAgents, matchingCommands, slashQuery } from './slash-menu.ts'
 import { useFoundFiles } from './use-found-files.ts'
 
 type Entry = Completion & {
@@ -17,7 +19,7 @@ type Entry = Completion & {
 }
 type Menu = { label: string; word: string; entries: Entry[] }
 
-/** What completes the word at the caret: a command's name, or what can be mentioned (S-111). */
+/** What completes the word at the caret: a command's name, an agent's, or what can be mentioned (S-111). */
 export function useCompletions(
   sessionId: string,
   offered: { commands: boolean; mentions: boolean },
@@ -27,6 +29,8 @@ export function useCompletions(
   const workspace = useView(sessionId, ({ header }) => header.workspace, '')
   const { text } = written
   const slash = offered.commands ? slashQuery(text, caret) : null
+  const argument = offered.commands ? argumentQuery(text, caret) : null
+  const agents = useKnownAgents(workspace)
   const mention = useMemo(() => (offered.mentions ? mentionQuery(text, caret) : null), [offered.mentions, text, caret])
   const files = useFoundFiles(workspace, mention?.query ?? null, true)
   const others = useMentionable(sessionId, mention?.query ?? null)
@@ -47,6 +51,17 @@ export function useCompletions(
       },
     }))
     return { label: 'Commands', word: `/${slash}`, entries }
+  }
+  if (argument?.name === 'agent') {
+    const entries = matchingAgents(agents, argument.typed).map(({ name, description }): Entry => ({
+      id: name,
+      icon: <Bot size={13} strokeWidth={1.75} aria-hidden />,
+      label: <bdi>{shownText(name)}</bdi>,
+      detail: <bdi>{shownText(description)}</bdi>,
+      complete: true,
+      apply: () => ({ text: `/agent ${name}`, caret: name.length + 7 }),
+    }))
+    return { label: 'Agents', word: text, entries }
   }
   if (!mention) return null
   const entries = [

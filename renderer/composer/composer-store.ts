@@ -36,6 +36,8 @@ export type ComposerState = {
   /** What was being written when editing began. */
   setAside: Pick<ComposerState, 'text' | 'chips' | 'mentions'> | null
   recall: Recall | null
+  /** Earlier prompts are on their way; resolves, false where they cannot be had, once the text is what was asked for. */
+  recalling: Promise<boolean> | null
   /** Said above the text until the next key: a refusal, an unknown command. */
   remark: { text: string; sendAsText?: boolean; untilThere?: boolean } | null
   /** Rises when text is put in from outside, so that the caret goes to its end. */
@@ -84,6 +86,7 @@ const empty = {
   editing: null,
   setAside: null,
   recall: null,
+  recalling: null,
   remark: null,
 }
 

@@ -10,7 +10,8 @@ import { caretLines, composerKey, type Press, type Situation } from './composer-
 import { type ComposerStore, createComposer } from './composer-store.ts'
 import { recalledPrompt, startRecall, stepRecall } from './recall.ts'
 import { readSlash, slashCommands } from '../../preload/contract/slash-commands.ts'
-import { matchingCommands, slashQuery } from './slash-menu.ts'
+import type { AgentEntry } from '../../preload/contract/agents.ts'
+import { argumentQuery, matchingAgents, matchingCommands, slashQuery } from './slash-menu.ts'
 
 describe('keys', () => {
   const situation: Situation = {
@@ -147,6 +148,27 @@ describe('slash commands', () => {
     expect(matchingCommands('mo').map(({ name }) => name)).toEqual(['model', 'mode'])
     expect(matchingCommands('')).toHaveLength(slashCommands.length)
   })
+})
+
+test('S-111 after /agent the agents that can be chosen are offered, best first; without one there is nothing to choose', () => {
+  const named = (name: string, problem: string | null = null) =>
+    ({ name, description: `does ${name}`, problem }) as unknown as AgentEntry
+  const agents = [named('prereview'), named('Review'), named('broken', 'It is empty.'), named('reviewer')]
+  const offered = (typed: string) => matchingAgents(agents, typed).map(({ name }) => name)
+  expect(offered('')).toEqual(['built-in', 'prereview', 'Review', 'reviewer'])
+  expect(offered('review')).toEqual(['Review', 'reviewer', 'prereview'])
+  expect(offered('x')).toEqual([])
+  expect(matchingAgents([named('broken', 'It is empty.')], '')).toEqual([])
+  expect(argumentQuery('/agent ', 7)).toEqual({ name: 'agent', typed: '' })
+  expect(argumentQuery('/Agent Rev', 10)).toEqual({ name: 'agent', typed: 'rev' })
+  for (const [text, caret] of [
+    ['/agent', 6],
+    ['/agent rev', 3],
+    ['/agent rev x', 12],
+    ['/agent\nrev', 10],
+    ['see /agent rev', 14],
+  ] as const)
+    expect([text, argumentQuery(text, caret)]).toEqual([text, null])
 })
 
 test('S-103 recall walks older and newer, the draft is its newest entry, repeats are one step', () => {

@@ -14,9 +14,12 @@ function commanded() {
   const asked: string[] = []
   let answer: (reply: object) => void = () => {}
   let refuse: (error: Error) => void = () => {}
+  let prompts: (reply: object) => void = () => {}
+  let fail: (error: Error) => void = () => {}
   const session = {
     draft: async () => ({ text: '', attachments: [] }),
     setDraft: async () => ({}),
+    prompts: () => new Promise((resolve, reject) => ([prompts, fail] = [resolve, reject])),
     sideCommand: ({ name }: { name: string }) => {
       asked.push(name)
       return new Promise((resolve, reject) => ([answer, refuse] = [resolve, reject]))
@@ -40,6 +43,8 @@ function commanded() {
     enter,
     answer: (reply: object) => answer(reply),
     refuse: (e: Error) => refuse(e),
+    prompts: (reply: object) => prompts(reply),
+    fail: (e: Error) => fail(e),
   }
 }
 
@@ -152,4 +157,29 @@ test('F-1202 a dropped folder is mentioned where it lies inside; one outside is 
   expect(store.getState().chips).toEqual([])
   await drop('/other', 'other')
   await vi.waitFor(() => expect(opened).toEqual(['/other']))
+})
+
+test('S-103 while earlier prompts are on their way it is known, also that they could not be had', async () => {
+  const { store, place, prompts, fail } = commanded()
+  const recalling = () => store.getState().recalling
+  place('half')
+  void recallPrompt('s', 1)
+  const first = recalling()
+  prompts([{ text: 'newer' }, { text: 'older' }])
+  expect(await first).toBe(true)
+  expect(store.getState()).toMatchObject({ text: 'newer', recalling: null })
+  void recallPrompt('s', 1)
+  expect(store.getState().text).toBe('older')
+  place('half', { recall: null })
+  void recallPrompt('s', 1)
+  composerOf('s').type('half a word')
+  const second = recalling()
+  prompts([{ text: 'newer' }])
+  expect(await second).toBe(true)
+  expect(store.getState()).toMatchObject({ text: 'half a word', recall: null, recalling: null })
+  void recallPrompt('s', 1)
+  const third = recalling()
+  fail(new Error('gone'))
+  expect(await third).toBe(false)
+  expect(store.getState()).toMatchObject({ text: 'half a word', recalling: null })
 })

@@ -3,13 +3,13 @@ import { joinMessages, movedBy } from '../../preload/contract/mentions.ts'
 import { readSlash, unknownCommand } from '../../preload/contract/slash-commands.ts'
 import { attempt } from '../app/attempt.ts'
 import { asLatheError } from '../state/session-client.ts'
-import { offerImport, readSessionFile } from '../sessions/session-import.ts'
+import { isSessionFile, offerImport } from '../sessions/session-import.ts'
 import { openSession } from '../state/session-store.ts'
 import { editMessage, goBack } from '../transcript/item-actions.ts'
 import { composerOf } from './composer-store.ts'
 import { type DroppedFile, offerFolder, pathsInside } from './drop-target.tsx'
 import { standing } from './mentions.ts'
-import { recalledPrompt, startRecall, stepRecall } from './recall.ts'
+import { type Recall, recalledPrompt, startRecall, stepRecall } from './recall.ts'
 import { type ComposerHands, runSlash } from './slash-actions.ts'
 
 export type SendAs = 'refuse' | 'steer' | 'queue'
@@ -116,20 +116,38 @@ export async function saveEdit(sessionId: string): Promise<void> {
     })
 }
 
-/** One earlier (1) or later (-1) prompt takes the place of the text. */
+/**
+ * One earlier (1) or later (-1) prompt takes the place of the text. What is typed while prompts are on their way is the
+ * person's newest word and stays; what else is done then has to wait for `recalling`.
+ */
 export async function recallPrompt(sessionId: string, step: 1 | -1): Promise<void> {
-  const { store, place } = composerOf(sessionId)
-  const { recall, text: before } = store.getState()
-  const prompts = () => openSession(sessionId).controller.prompts()
-  const loaded = recall ? [] : ((await attempt('Could not load earlier prompts', prompts)) ?? [])
-  // Meanwhile something else may have been typed, which stays, or the key pressed again.
-  const now = store.getState()
-  if (!now.recall && now.text !== before) return
-  const draft = { text: before, mentions: standing(before, now.mentions) }
-  const next = stepRecall(now.recall ?? startRecall(loaded, draft), step)
+  const { store } = composerOf(sessionId)
+  const { recall, recalling, text } = store.getState()
+  if (recall) return showRecalled(sessionId, recall, step)
+  if (recalling) {
+    await recalling
+    const { recall: begun } = store.getState()
+    return begun ? showRecalled(sessionId, begun, step) : undefined
+  }
+  const { controller } = openSession(sessionId)
+  const loading = attempt('Could not load earlier prompts', () => controller.prompts()).then((prompts) => {
+    const now = store.getState()
+    store.setState({ recalling: null })
+    if (prompts && now.text === text) {
+      const draft = { text, mentions: standing(text, now.mentions) }
+      showRecalled(sessionId, startRecall(prompts, draft), step)
+    }
+    return prompts !== undefined
+  })
+  store.setState({ recalling: loading })
+  await loading
+}
+
+function showRecalled(sessionId: string, recall: Recall, step: 1 | -1): void {
+  const next = stepRecall(recall, step)
   if (!next) return
-  const { text: shown, mentions: meant = [] } = recalledPrompt(next)
-  place(shown, { mentions: meant, recall: next.at < 0 ? null : next })
+  const { text, mentions = [] } = recalledPrompt(next)
+  composerOf(sessionId).place(text, { mentions, recall: next.at < 0 ? null : next })
 }
 
 /** The newest of what waits comes back to be changed. */
@@ -151,8 +169,7 @@ export async function takeBack(sessionId: string): Promise<void> {
 export async function takeFiles(sessionId: string, files: DroppedFile[], copies: boolean): Promise<void> {
   const composer = composerOf(sessionId)
   const [first, ...more] = files
-  const isSession =
-    first && more.length === 0 && !first.folder && !copies && (await readSessionFile(first.file)) !== null
+  const isSession = first && more.length === 0 && !first.folder && !copies && (await isSessionFile(first.file))
   if (isSession && (await offerImport(first.file, 'Attach the file'))) return
   // Files can be dropped on a session that is still being opened.
   const workspace = openSession(sessionId).store.getState().view?.header.workspace

@@ -1,6 +1,7 @@
 /** The message: never blocked, never lost, always saying what Enter will do (S-101 to S-105). */
 import { CornerDownRight, Paperclip, Terminal } from 'lucide-react'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { useStore } from 'zustand'
 import { commandTarget, provideTarget } from '../app/command-targets.ts'
 import { isMac } from '../app/keys.ts'
@@ -16,7 +17,7 @@ import { useBlocked } from './blocked.tsx'
 import { Chips, CommentChips } from './chips.tsx'
 import { CompletionMenu } from './completion-menu.tsx'
 import { useCompletions } from './completions.tsx'
-import { type Act, caretLines, composerKey } from './composer-keys.ts'
+import { type Act, caretLines, composerKey, type Press } from './composer-keys.ts'
 import { composerOf, type Editing } from './composer-store.ts'
 import { DropTarget } from './drop-target.tsx'
 import { standing } from './mentions.ts'
@@ -128,7 +129,7 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
   function act(what: Act): void {
     switch (what) {
       case 'send':
-        return void send('refuse')
+        return commandMode ? run() : void send('refuse')
       case 'steer':
       case 'queue':
         return void send(what)
@@ -174,40 +175,67 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
     setCaret(element.selectionStart)
   }
 
+  /** What it comes to with the text as it is drawn now. */
+  function meaningOf(press: Press): Act | null {
+    return composerKey(press, {
+      turn: running,
+      whileRunning,
+      tabQueues,
+      enterSends,
+      menuOpen,
+      editing: editing !== null,
+      commandMode,
+      text,
+      recalling: recall !== null,
+      ...caretLines(text, field.current!.selectionStart),
+    })
+  }
+
+  // What was asked for while an earlier prompt was on its way is judged and done once that stands there.
+  const drawn = useRef<{ sessionId: string; act: typeof act; meaningOf: typeof meaningOf } | null>(null)
+  useLayoutEffect(() => {
+    drawn.current = { sessionId, act, meaningOf }
+    return () => void (drawn.current = null)
+  })
+
+  function onceRecalled(asked: Act | Press): void {
+    const { recalling } = composer.store.getState()
+    const perform = () => {
+      const now = drawn.current
+      if (now?.sessionId !== sessionId) return
+      const what = typeof asked === 'string' ? asked : now.meaningOf(asked)
+      if (what !== null) now.act(what)
+    }
+    if (!recalling) return perform()
+    void recalling.then((recalled) => {
+      flushSync(() => {})
+      if (recalled) perform()
+    })
+  }
+
   function onKeyDown(event: React.KeyboardEvent<HTMLTextAreaElement>): void {
-    const { key, shiftKey, altKey, repeat, nativeEvent, currentTarget } = event
+    const { key, shiftKey, altKey, repeat, nativeEvent } = event
     const ctrl = isMac ? event.metaKey || (event.ctrlKey && key.toLowerCase() === 'j') : event.ctrlKey
     pastingRaw.current = ctrl && shiftKey && key.toLowerCase() === 'v'
-    const what = composerKey(
-      {
-        key,
-        ctrl,
-        alt: altKey,
-        shift: shiftKey,
-        repeat,
-        composing: nativeEvent.isComposing || nativeEvent.keyCode === 229,
-      },
-      {
-        turn: running,
-        whileRunning,
-        tabQueues,
-        enterSends,
-        menuOpen,
-        editing: editing !== null,
-        commandMode,
-        text,
-        recalling: recall !== null,
-        ...caretLines(text, currentTarget.selectionStart),
-      },
-    )
-    if (what === null) {
+    const press = {
+      key,
+      ctrl,
+      alt: altKey,
+      shift: shiftKey,
+      repeat,
+      composing: nativeEvent.isComposing || nativeEvent.keyCode === 229,
+    }
+    const what = meaningOf(press)
+    const waits = composer.store.getState().recalling !== null && dependsOnText(press, what)
+    if (what === null && !waits) {
       // A held key acts once, and then it does nothing rather than something else.
       if (repeat && key === 'Enter' && !shiftKey && !altKey && enterSends) event.preventDefault()
       return
     }
     event.preventDefault()
     event.stopPropagation()
-    act(what)
+    if (waits) onceRecalled(press)
+    else if (what !== null) act(what)
   }
 
   function onPaste(event: React.ClipboardEvent): void {
@@ -354,10 +382,10 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
                 commandMode={commandMode}
                 off={commandMode ? text.trim() === '!' : nothing || blocked !== null}
                 stopping={stopping}
-                onSend={() => void send('refuse')}
-                onSteer={() => void send('steer')}
-                onQueue={() => void send('queue')}
-                onRun={run}
+                onSend={() => onceRecalled('send')}
+                onSteer={() => onceRecalled('steer')}
+                onQueue={() => onceRecalled('queue')}
+                onRun={() => onceRecalled('send')}
                 onStop={() => void stop()}
               />
             )}
@@ -366,6 +394,12 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
       </div>
     </>
   )
+}
+
+/** Whether a key may mean something else with another text. */
+function dependsOnText({ key, composing }: Press, meaning: Act | null): boolean {
+  if (composing) return false
+  return key === 'ArrowDown' || (meaning !== null && (key === 'Enter' || key === 'ArrowUp'))
 }
 
 function placeholderOf(running: 'none' | 'foreground' | 'background', whileRunning: 'steer' | 'queue'): string {

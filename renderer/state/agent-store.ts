@@ -41,6 +41,11 @@ export function useAgents(folder: string): readonly AgentEntry[] {
   return useStore(({ byFolder }) => byFolder.get(folder) ?? none)
 }
 
+/** The same, for what is shown beside something that reads them. */
+export function useKnownAgents(folder: string): readonly AgentEntry[] {
+  return useStore(({ byFolder }) => byFolder.get(folder) ?? none)
+}
+
 /** The one a session's next turn is done by; null for the built-in one, or where its file is not known. */
 export function useChosenAgent(sessionId: string): AgentEntry | null {
   const name = useView(sessionId, ({ header }) => header.agent ?? null, null)
