@@ -27,11 +27,14 @@ type Host = {
 /** A host of its own that runs `script` with `startProcess` and `endAllProcesses` at hand, once it has printed so many lines. */
 async function hostOf(script: string, count: number): Promise<Host> {
   const module = fileURLToPath(new URL('./process.ts', import.meta.url))
+  const tree = fileURLToPath(new URL('./process-tree.ts', import.meta.url))
   const source = `import { endAllProcesses, startProcess } from ${JSON.stringify(module)}
+    import { processSystem } from ${JSON.stringify(tree)}
     const launch = { cwd: '/', env: { PATH: process.env.PATH }, output: (_, bytes) => process.stdout.write(bytes) }
-    const sh = (script) => startProcess({ ...launch, file: 'sh', args: ['-c', script] })
+    const sh = (script, system = processSystem) =>
+      startProcess({ ...launch, file: 'sh', args: ['-c', script], system })
     ${script}`
-  const host = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const host = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = once(host, 'exit')
   let text = ''
   host.stdout.on('data', (bytes) => (text += String(bytes)))
@@ -42,20 +45,35 @@ async function hostOf(script: string, count: number): Promise<Host> {
 
 describe.skipIf(process.platform !== 'linux')('on Linux', () => {
   test('X-214 quit ends all trees together, also what ignores SIGTERM, and starts nothing more', async () => {
-    const deaf = "trap 'echo asked' TERM; echo $$; (trap '' TERM; exec sleep 600) & echo $!; while :; do wait; done"
-    const { exited, printed, lines } = await hostOf(
-      `const all = await Promise.all([1, 2, 3, 4].map(() => sh(${JSON.stringify(deaf)})))
-      for (const { exited } of all) void exited.then(() => console.log('ended'))
-      setTimeout(async () => {
-        const ended = await endAllProcesses()
+    const deaf = "trap '' TERM; echo $$; (exec sleep 600) & echo $!; while :; do wait; done"
+    const { host, exited, printed, lines } = await hostOf(
+      `const sent = []
+      const allAsked = Promise.withResolvers()
+      let quits = false
+      const system = {
+        ...processSystem,
+        // Nobody's grace goes by before all have been asked.
+        rows: async (pids) => (quits && (await allAsked.promise), processSystem.rows(pids)),
+        signal(pid, signal) {
+          sent.push(signal)
+          if (sent.length === 4) allAsked.resolve()
+          processSystem.signal(pid, signal)
+        },
+      }
+      const all = await Promise.all([1, 2, 3, 4].map(() => sh(${JSON.stringify(deaf)}, system)))
+      process.stdin.once('data', async () => {
+        quits = true
+        const ended = await endAllProcesses(60_000)
         const refused = await sh('true').catch((error) => error.code)
+        console.log(sent.join(' '))
         process.exit(ended.length === 4 && refused === 'app.closing' ? 0 : 1)
-      }, 500)`,
+      })`,
       8,
     )
+    host.stdin!.write('quit')
     expect(await exited).toEqual([0, null])
-    // All are asked before the first is forced.
-    expect(lines().slice(8, 13)).toEqual([...Array(4).fill('asked'), 'ended'])
+    await vi.waitFor(() => expect(lines()).toHaveLength(9), { timeout: 10_000 })
+    expect(lines().at(-1)).toMatch(/^(SIGTERM ){4}SIGKILL/)
     expect(await Promise.all(printed.map(Number).map(alive))).toEqual(printed.map(() => false))
   })
 

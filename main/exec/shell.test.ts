@@ -89,6 +89,74 @@ test('X-207 XA-10 a pid whose start time changed gets no signal', async () => {
   ])
 })
 
+test('X-207 XA-10 a pid that was given to another program between the look and the signal gets none', async () => {
+  const row = (pid: number, startTime: string): ProcessRow => ({
+    pid,
+    parent: pid === 100 ? 1 : 100,
+    group: pid,
+    startTime,
+    dead: false,
+    name: 'x',
+  })
+  const signals: [number, string][] = []
+  let looks = 0
+  let table = [row(100, 'a'), row(101, 'a'), row(102, 'a')]
+  const system: ProcessSystem = {
+    async table() {
+      const seen = table
+      looks += 1
+      // Right behind the second look, the one before SIGKILL.
+      if (looks === 2) table = [row(101, 'a'), row(102, 'b')]
+      return seen
+    },
+    rows: async (pids) => table.filter((one) => pids.includes(one.pid)),
+    hasMarker: async () => false,
+    signal(pid, signal) {
+      signals.push([pid, signal])
+      if (signal === 'SIGKILL') table = table.filter((one) => one.pid !== pid)
+    },
+  }
+  expect(await endTree({ leader: 100, leaderStart: 'a' }, { grace: 30, system })).toEqual([])
+  expect(signals).toEqual([
+    [-100, 'SIGTERM'],
+    [-100, 'SIGKILL'],
+    [101, 'SIGKILL'],
+  ])
+})
+
+test('X-205 what acts on SIGTERM has its time for that, and is not forced; what does not is, after a second', async () => {
+  const leader: ProcessRow = { pid: 100, parent: 1, group: 100, startTime: 'a', dead: false, name: 'x' }
+  const end = async (actsOnIt: boolean) => {
+    const signals: { pid: number; signal: string; at: number }[] = []
+    let table = [leader]
+    let asked = false
+    const system: ProcessSystem = {
+      table: async () => table,
+      async rows() {
+        const seen = table
+        // It lives on at the first look behind SIGTERM, and has gone by the next.
+        if (asked && actsOnIt) table = []
+        return seen
+      },
+      hasMarker: async () => false,
+      signal(pid, signal) {
+        signals.push({ pid, signal, at: performance.now() })
+        if (signal === 'SIGTERM') asked = true
+        else table = []
+      },
+    }
+    expect(await endTree({ leader: 100, leaderStart: 'a' }, { system })).toEqual([])
+    return signals
+  }
+  expect((await end(true)).map(({ signal }) => signal)).toEqual(['SIGTERM'])
+  const [term, kill] = await end(false)
+  expect([term, kill]).toMatchObject([
+    { pid: -100, signal: 'SIGTERM' },
+    { pid: -100, signal: 'SIGKILL' },
+  ])
+  expect(kill!.at - term!.at).toBeGreaterThan(995)
+})
+
 test('X-303 a shell that is not installed is named together with those that are', async () => {
   await expect(findShell({ PATH: '/nonexistent' }, 'zsh')).rejects.toMatchObject({ code: 'exec.shell_not_found' })
   await expect(findShell(env, 'cmd')).rejects.toMatchObject({
