@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -114,12 +115,22 @@ test('X-502 a spool file is 64 MiB at most: the first 16 MiB and the last 48 MiB
 
 test('X-504 the process is held back by a slow disk only, and let go when the disk fails', async () => {
   const pressures: boolean[] = []
-  const spool = new Spool({ path: join(folder, 'pressed'), pressure: (high) => pressures.push(high) })
+  const path = join(folder, 'pressed')
+  let unwritten = 0
+  const spool = new Spool({
+    path,
+    pressure: (high) => {
+      pressures.push(high)
+      if (!high) unwritten = spool.length - statSync(path).size
+    },
+  })
   for (let at = 0; at < 4; at += 1) spool.push('x'.repeat(1024 * 1024))
   expect(pressures).toEqual([])
   spool.push('x')
   expect(pressures).toEqual([true])
   await vi.waitFor(() => expect(pressures).toEqual([true, false]), { timeout: 10_000 })
+  expect(unwritten).toBeGreaterThan(0)
+  expect(unwritten).toBeLessThan(1024 * 1024)
   expect((await stat(join(folder, 'pressed'))).mode & 0o777).toBe(0o600)
   await spool.discard()
 
@@ -153,6 +164,27 @@ test('X-510 of a long flood a card is sent, and the journal keeps, a little and 
   const output = capture.finish()
   expect(sent.at(-1)).toMatch(/the end$/)
   await output.release()
+})
+
+test('X-510 behind 64 KiB a card is sent 16 KiB every 250 ms', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const sent: string[] = []
+  const capture = new OutputCapture({ folder, live: (part) => sent.push(part) })
+  const line = `${'x'.repeat(1_023)}\n`
+  const length = () => sent.join('').length
+  const print = () => {
+    capture.push('stdout', Buffer.from(line.repeat(8)))
+    vi.advanceTimersByTime(16)
+  }
+  while (length() < 64 * 1024) print()
+  const [from, began] = [length(), performance.now()]
+  // Ten seconds would be all of it.
+  while (performance.now() - began < 5_000) print()
+  const rate = ((length() - from) / (performance.now() - began)) * 1_000
+  vi.useRealTimers()
+  expect(rate).toBeGreaterThan(48 * 1024)
+  expect(rate).toBeLessThan(72 * 1024)
+  await capture.finish().release()
 })
 
 test('X-510 live output is joined, and bounded whatever is printed', async () => {

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setImmediate as loopTurn } from 'node:timers/promises'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { OutputCapture } from './capture.ts'
 import type { ExecSession } from './exec-session.ts'
 import { PlainText, TextSearch } from './plain-text.ts'
+import { RunningProcess } from './process.ts'
 import { processSystem } from './process-tree.ts'
 import { secretPrompt } from './secret-prompt.ts'
 import { testExec } from './test-exec-sessions.ts'
@@ -18,6 +21,21 @@ const alive = async (pid: number) => (await processSystem.rows([pid])).some((row
 const given = (session: ExecSession) => {
   const { kept } = session.capture.offer()
   return kept.head + kept.tail
+}
+
+/** Runs `act` with the clock of waits in its own hand. */
+async function byHand(act: () => Promise<void>): Promise<void> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    await act()
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+/** Until somebody waits on that clock. */
+async function untilTimer(): Promise<void> {
+  while (vi.getTimerCount() === 0) await loopTurn()
 }
 
 test('X-601 the end of a command that was over before anybody was told its number is told with it', async () => {
@@ -76,6 +94,50 @@ describe('waiting', () => {
     expect(await ending).toBe(true)
   })
 
+  test('X-411 each output begins the 150 ms of quiet anew', async () => {
+    const session = await exec.told('exec sleep 600')
+    await byHand(async () => {
+      let over = false
+      const look = session.untilQuiet(30_000, never).then(() => (over = true))
+      await untilTimer()
+      for (const text of ['one', 'two', 'three']) {
+        session.capture.push('stdout', Buffer.from(text))
+        await vi.advanceTimersByTimeAsync(149)
+      }
+      expect(over).toBe(false)
+      await vi.advanceTimersByTimeAsync(1)
+      await look
+    })
+    await session.stop()
+  })
+
+  test('X-416 a text behind the kept beginning is found in the spool, one that comes meanwhile behind it', async () => {
+    const session = await exec.told('exec sleep 600')
+    const push = (text: string) => session.capture.push('stdout', Buffer.from(text))
+    push(`${'x'.repeat(300_000)}READY${'y'.repeat(1_500_000)}`)
+    const { head, tail } = session.capture.offer().kept
+    expect(head + tail).not.toContain('READY')
+    expect(await session.untilSeen('READY', 0, never)).toBe('seen')
+    push('ha')
+    const seen = session.untilSeen('half', 0, never)
+    // The spool is being read.
+    push('lf')
+    expect(await seen).toBe('seen')
+    await session.stop()
+  })
+
+  test('X-418 what arrives as the time is over is still found', async () => {
+    const session = await exec.told('exec sleep 600')
+    await byHand(async () => {
+      const seen = session.untilSeen('late', 20, never)
+      await untilTimer()
+      vi.advanceTimersByTime(20)
+      setImmediate(() => session.capture.push('stdout', Buffer.from('late')))
+      expect(await seen).toBe('seen')
+    })
+    await session.stop()
+  })
+
   test('X-412 a cancelled wait ends at once and leaves the process alone', async () => {
     const session = await exec.told('sleep 60')
     const controller = new AbortController()
@@ -98,6 +160,40 @@ describe('output', () => {
     await session.send('go\n', performance.now() + 5_000, never)
     await session.untilSeen('L2', 20_000, never)
     expect(given(session)).toBe('L2\n')
+    await session.stop()
+  })
+
+  test('X-422 what comes between a reply and its record is given with the next', async () => {
+    const session = await exec.told('exec sleep 600')
+    const push = (text: string) => session.capture.push('stdout', Buffer.from(text))
+    push('one\n')
+    expect(given(session)).toBe('one\n')
+    push('two\n')
+    session.capture.taken()
+    expect(session.capture.hasUnread).toBe(true)
+    expect(await session.untilSeen('one', 0, never)).toBe('time')
+    expect(await session.untilSeen('two', 0, never)).toBe('seen')
+    expect(given(session)).toBe('two\n')
+    session.capture.taken()
+    expect([given(session), session.capture.hasUnread]).toEqual(['', false])
+    await session.stop()
+  })
+
+  test('X-504 X-806 spool and screen hold a process back together: it goes on once both have let go', async () => {
+    const wired = vi.spyOn(OutputCapture.prototype, 'onPressure')
+    const [pause, resume] = [vi.spyOn(RunningProcess.prototype, 'pause'), vi.spyOn(RunningProcess.prototype, 'resume')]
+    const session = await exec.told('exec sleep 600', { tty: true })
+    const spool = wired.mock.calls.at(-1)![0]
+    for (const spy of [pause, resume]) spy.mockClear()
+    spool(true)
+    expect(pause).toHaveBeenCalledTimes(1)
+    session.capture.push('stdout', Buffer.from('x'.repeat(300 * 1024)))
+    // The screen has held it back too, and let go.
+    await vi.waitFor(() => expect(pause).toHaveBeenCalledTimes(3), within)
+    expect(resume).not.toHaveBeenCalled()
+    spool(false)
+    expect(resume).toHaveBeenCalledTimes(1)
+    for (const spy of [wired, pause, resume]) spy.mockRestore()
     await session.stop()
   })
 
@@ -253,6 +349,20 @@ describe('ownership and limits', () => {
     await Promise.all(owners.map((owner) => exec.sessions.endOf(owner)))
   }, 120_000)
 
+  test('X-403 starts of the same instant are counted too, of a session and of the host', async () => {
+    const owners = ['i1', 'i2', 'i3', 'i4', 'i5']
+    const started = async (starts: Promise<ExecSession>[]) => {
+      const all = await Promise.allSettled(starts)
+      for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'exec.limit' })
+      return all.filter(({ status }) => status === 'fulfilled').length
+    }
+    const starts = (owner: string, count: number) =>
+      Array.from({ length: count }, () => exec.shell('exec sleep 600', { owner }))
+    expect(await started(starts('i1', 18))).toBe(16)
+    expect(await started(owners.slice(1).flatMap((owner) => starts(owner, 14)))).toBe(48)
+    await Promise.all(owners.map((owner) => exec.sessions.endOf(owner)))
+  }, 120_000)
+
   test('X-404 an ended one is kept for 30 minutes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
@@ -322,11 +432,11 @@ describe('secrets', () => {
   })
 
   test('X-428 declining is Ctrl+C', async () => {
-    const session = await exec.told("printf 'Enter passphrase for key: '; read -rs x", { tty: true })
+    const session = await exec.told("printf 'Enter passphrase for key: '; exec sleep 600", { tty: true })
     await vi.waitFor(() => expect(session.asking).not.toBeNull(), within)
     session.answer(null)
     await session.ended
-    expect(session.end).toMatchObject({ reason: 'exited' })
+    expect(session.end).toMatchObject({ reason: 'exited', signal: 'SIGINT' })
   })
 
   test('X-428 requests for secrets are told from other lines', () => {

@@ -29,6 +29,11 @@ test('X-506 the cursor reaches back 200 lines and no further', () => {
   expect(shown[101]).toBe('line 101')
 })
 
+test('X-506 control characters but tab and line feed are dropped', () => {
+  const all = Array.from({ length: 32 }, (_, at) => String.fromCharCode(at)).filter((one) => !'\b\r\x1b'.includes(one))
+  expect(reduceText(`a${all.join('')}b\x7fc`)).toBe('a\t\nbc')
+})
+
 test('X-506 an unfinished sequence swallows no more than its line', () => {
   expect(reduceText('a\x1b]0;title\nb\x1b[31\nc\x1bPdata\nd')).toBe('a\nb\nc\nd')
 })

@@ -72,3 +72,20 @@ test('X-805 output that comes while a snapshot is made follows it once, for each
     expect(text.split('meanwhile')).toHaveLength(2)
   }
 })
+
+test('X-805 a window that comes back with an older offset begins with the screen as it is', async () => {
+  const { feed } = feedOf()
+  feed.print('before')
+  const before = feed.screen.offset
+  feed.print(' after')
+  const old = await feed.frames(before, never).next()
+  expect(old.value).toMatchObject({
+    type: 'snapshot',
+    offset: feed.screen.offset,
+    data: expect.stringContaining('after'),
+  })
+  const current = feed.frames(feed.screen.offset, never)
+  const next = current.next()
+  feed.print('new')
+  expect((await next).value).toMatchObject({ type: 'data', data: 'new' })
+})

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { watchTurns } from '../platform/test-loop.ts'
+import { OutputCapture } from './capture.ts'
 import { cutOutput } from './output.ts'
 import { endTree, type ProcessRow, type ProcessSystem, processSystem } from './process-tree.ts'
 import { liveProcesses } from './process.ts'
@@ -183,6 +184,19 @@ describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     await untilRunning(2, sleep)
     await command.process.stop('stopped')
     expect(await pidsOf(sleep)).toEqual([])
+  })
+
+  test('X-504 a command is held back while its spool is, and goes on after', async () => {
+    const wired = vi.spyOn(OutputCapture.prototype, 'onPressure')
+    const command = await start('exec sleep 600')
+    const [press] = wired.mock.calls.at(-1)!
+    wired.mockRestore()
+    const [pause, resume] = [vi.spyOn(command.process, 'pause'), vi.spyOn(command.process, 'resume')]
+    press(true)
+    expect([pause.mock.calls.length, resume.mock.calls.length]).toEqual([1, 0])
+    press(false)
+    expect([pause.mock.calls.length, resume.mock.calls.length]).toEqual([1, 1])
+    await command.process.stop('stopped')
   })
 
   test('X-206 XA-8 X-211 a group outlives its leader, is told as background, and ends when stopped', async () => {

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import headless from '@xterm/headless'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { liveProcesses } from './process.ts'
+import { liveProcesses, RunningProcess } from './process.ts'
 import { TerminalScreen } from './terminal-screen.ts'
 import type { TerminalChange, Terminals } from './terminals.ts'
 import { profile, testTerminals, TestWindow } from './test-terminals.ts'
@@ -185,6 +185,51 @@ describe.skipIf(process.platform === 'win32')('terminals', () => {
     expect(terminals.list()).toEqual([])
     expect(liveProcesses()).toBe(0)
   })
+
+  test('X-808 a resize after the end is ignored', async () => {
+    const terminals = terminalsOf([profile('fails', '/bin/sh', ['-c', 'exit 3'])])
+    const { id } = await open(terminals, 'fails')
+    await vi.waitFor(() => expect(terminals.list()[0]!.state).toBe('failed'), { timeout: 10_000 })
+    terminals.resize(id, 100, 30)
+    const window = new TestWindow(terminals, id)
+    await window.done
+    expect(window.frames[0]).toMatchObject({ type: 'snapshot', cols: 80, rows: 24 })
+  })
+
+  test('X-814 a shell that is closed at once has not failed', async () => {
+    const terminals = terminalsOf([profile('sleeps', '/bin/sh', ['-c', 'exec sleep 600'])])
+    const states: string[] = []
+    terminals.onChange((change) => 'terminal' in change && states.push(change.terminal.state))
+    await terminals.close((await open(terminals, 'sleeps')).id)
+    expect(states.length).toBeGreaterThan(0)
+    expect(states).not.toContain('failed')
+  })
+
+  test('X-806 what the screen of the host has not parsed holds the shell back', async () => {
+    const terminals = terminalsOf()
+    const [pause, resume] = [vi.spyOn(RunningProcess.prototype, 'pause'), vi.spyOn(RunningProcess.prototype, 'resume')]
+    const { id } = await open(terminals)
+    const { write: real } = TerminalScreen.prototype
+    const flood = vi.spyOn(TerminalScreen.prototype, 'write').mockImplementationOnce(function (this: TerminalScreen) {
+      flood.mockRestore()
+      real.call(this, 'x'.repeat(300 * 1024))
+    })
+    pause.mockClear()
+    resume.mockClear()
+    terminals.input(id, '\r')
+    await vi.waitFor(() => expect(pause).toHaveBeenCalled(), { timeout: 10_000 })
+    await vi.waitFor(() => expect(resume).toHaveBeenCalled(), { timeout: 10_000 })
+    pause.mockRestore()
+    resume.mockRestore()
+  })
+
+  test('X-815 terminals opened at the same instant are counted too', async () => {
+    const terminals = terminalsOf([profile('sleeps', '/bin/sh', ['-c', 'exec sleep 600'])])
+    const all = await Promise.allSettled(Array.from({ length: 26 }, () => open(terminals, 'sleeps')))
+    const refused = all.filter((one) => one.status === 'rejected')
+    expect(refused.map(({ reason }) => reason.code)).toEqual(['terminal.limit', 'terminal.limit'])
+    expect(terminals.list()).toHaveLength(24)
+  }, 40_000)
 
   test('X-815 K-06 24 terminals at most; when they end, ptys and descriptors are back where they began', async () => {
     const terminals = terminalsOf()

@@ -85,6 +85,36 @@ test('X-417 X-419 time over is said and is no error', async () => {
   await session.stop()
 })
 
+test('X-417 a process that ends without the text: the reply says so at once, and is no error', async () => {
+  const session = await exec.told('read go', { owner: 'x417' })
+  const reply = call({ session_id: session.id, wait_for: 'never', timeout_ms: 600_000 }, { sessionId: 'x417' })
+  session.closeInput()
+  expect(await reply).toMatchObject({
+    isError: false,
+    text: expect.stringContaining('[It ended before the text appeared.]'),
+    view: { exec: { matched: false } },
+  })
+})
+
+test('X-411 each kind of wait has its own time, and its cap', async () => {
+  const session = await exec.told('exec sleep 600', { owner: 'x411' })
+  const quiet = vi.spyOn(session, 'untilQuiet').mockResolvedValue()
+  const seen = vi.spyOn(session, 'untilSeen').mockResolvedValue('time')
+  const end = vi.spyOn(session, 'untilEnd').mockResolvedValue(false)
+  vi.useFakeTimers({ toFake: ['performance'] })
+  try {
+    for (const more of [{}, { timeout_ms: 9_000_000 }])
+      for (const wait of [{}, { wait_for: 'x' }, { until_exit: true }])
+        await call({ session_id: session.id, ...wait, ...more }, { sessionId: 'x411' })
+  } finally {
+    vi.useRealTimers()
+  }
+  expect(quiet.mock.calls.map(([ms]) => ms)).toEqual([1_000, 30_000])
+  expect(seen.mock.calls.map(([, ms]) => ms)).toEqual([10_000, 600_000])
+  expect(end.mock.calls.map(([ms]) => ms)).toEqual([600_000, 600_000])
+  await session.stop()
+})
+
 test('X-421 XA-22 a hard time limit is an error once, in every kind of call, with the output', async () => {
   for (const args of [{ timeout_ms: 20_000 }, { wait_for: 'nothing', timeout_ms: 20_000 }, { until_exit: true }]) {
     const session = await exec.told('echo so far; exec sleep 60', { timeoutMs: 400 })
