@@ -100,5 +100,5 @@ export function drawMarkdown(text: string, components: MarkdownElements, live: b
 
 function draw(text: string, components: MarkdownElements): ReactElement {
   const tree = processor.runSync(processor.parse(text))
-  return toJsxRuntime(tree, { Fragment, jsx, jsxs, components, ignoreInvalidStyle: true })
+  return toJsxRuntime(tree, { Fragment, jsx, jsxs, components, ignoreInvalidStyle: true, tableCellAlignToStyle: false })
 }

@@ -87,3 +87,10 @@ test('K-17 a row of 10,000 columns makes no table', () => {
   expect(container.querySelector('table')).toBeNull()
   expect(container.querySelectorAll('*').length).toBeLessThan(100)
 })
+
+test('the columns of a table stand as the text aligns them', () => {
+  const { container } = show('| a | b | c |\n| ---: | :-: | --- |\n| 1 | 2 | 3 |')
+  const alignments = (cells: string) => [...container.querySelectorAll(cells)].map((cell) => cell.getAttribute('align'))
+  expect(alignments('th')).toEqual(['right', 'center', null])
+  expect(alignments('td')).toEqual(['right', 'center', null])
+})
