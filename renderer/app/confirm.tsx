@@ -11,7 +11,7 @@ export function Confirm() {
 
 function Question({ asking }: { asking: Asking }) {
   const [ticked, setTicked] = useState(false)
-  const { title, description, confirm, cancel, danger, option, other, answer } = asking
+  const { title, description, confirm, cancel, danger, grants, option, other, answer } = asking
   return (
     <AlertDialog
       open
@@ -21,6 +21,7 @@ function Question({ asking }: { asking: Asking }) {
       confirm={confirm}
       cancel={cancel}
       danger={danger}
+      grants={grants}
       other={other === undefined ? undefined : { label: other, onChoose: () => answer('other') }}
       onConfirm={() => {
         if (ticked) option?.ticked()

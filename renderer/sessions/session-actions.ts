@@ -88,6 +88,7 @@ export async function askForTrust(path: string): Promise<void> {
     description: `${shownText(path)} is new here. What lies in it can direct the agent, by instructions and agents of its own. Until you trust it, these are left out and the agent only reads. Trust counts for the folders below it too.`,
     confirm: 'Trust',
     cancel: 'Only read',
+    grants: true,
   })
   if (yes) await attempt('Could not trust the folder', () => setTrust(path, true))
 }

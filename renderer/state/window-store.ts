@@ -45,6 +45,8 @@ export interface Asking {
   /** What not doing it is called, where "Cancel" says too little. */
   cancel?: string
   danger?: boolean
+  /** A yes gives something more power, such as trust: it does not stand out. */
+  grants?: boolean
   /** A box to tick, such as "Do not ask again in this terminal"; `ticked` hears of it together with a yes. */
   option?: { label: string; ticked: () => void }
   /** Another way to go on, which `choose` tells apart. */

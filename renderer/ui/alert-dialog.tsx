@@ -17,6 +17,8 @@ type AlertDialogProps = {
   /** A second way to go on. */
   other?: { label: string; onChoose: () => void } | undefined
   danger?: boolean | undefined
+  /** Going on gives something more power: neither answer is pressed on the reader by its looks. */
+  grants?: boolean | undefined
   busy?: boolean | undefined
   /** The dialog closes by the caller once the work is done, so a failure can be shown in place. */
   onConfirm: () => void
@@ -33,6 +35,7 @@ export function AlertDialog({
   cancel = 'Cancel',
   other,
   danger = false,
+  grants = false,
   busy = false,
   onConfirm,
   children,
@@ -60,7 +63,7 @@ export function AlertDialog({
                 {other.label}
               </Button>
             )}
-            <Button variant={danger ? 'danger' : 'primary'} busy={busy} onClick={onConfirm}>
+            <Button variant={danger ? 'danger' : grants ? 'secondary' : 'primary'} busy={busy} onClick={onConfirm}>
               {confirm}
             </Button>
           </footer>
