@@ -157,6 +157,17 @@ describe('S-49 S-6 SA-13 SA-36 what is read', () => {
     }
   })
 
+  test('a mark beyond the end of the journal reads no more than there is', async () => {
+    const bench = await scene.workbench([says('hello'), says('again')])
+    const actor = bench.create()
+    const window = await bench.follow(actor)
+    await window.settled(await bench.start(actor, 'go'))
+    await bench.sessions.command(actor.id, { type: 'markRead', seq: 1_000_000, unread: false })
+    await window.settled(await bench.start(actor, 'again'))
+    expect(window.view.header.readSeq).toBeLessThan(window.view.header.notableSeq)
+    expect((await bench.storage.entries({ limit: 1 })).entries[0]!.indicator).toBe('unread')
+  })
+
   test('S-20 an archived session leaves the list, opens, and a message takes it out again', async () => {
     const bench = await scene.workbench([says('hello'), says('again')])
     const actor = bench.create()

@@ -61,6 +61,17 @@ test('X-401 numbers count up, are never given again, and windows see each change
   ])
 })
 
+test('X-401 a number is not given again when those that ended are forgotten', () => {
+  const driver = new Driver('all')
+  driver.running()
+  driver.propose('tool', 'npm run dev')
+  for (let count = 1; count <= 70; count++) {
+    expect(start(driver)).toBe(`x${count}`)
+    end(driver, `x${count}`)
+  }
+  expect(sessions(driver).length).toBeLessThan(70)
+})
+
 test('X-601 X-602 X-604 X-605 XA-26 CA-9 an end is told with the next request, again where that failed, then never more', () => {
   const driver = new Driver('all')
   start(driver)
