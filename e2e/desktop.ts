@@ -46,23 +46,36 @@ export class Desktop {
   }
 }
 
-/** Asks the workbench through a port of the page's own, as the page does, and answers what it said. */
-export function ask(page: Page, route: string, json: object): Promise<string> {
-  return page.evaluate(
-    async ([path, input]) => {
-      const port = await new Promise<MessagePort>((resolve) => {
-        addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
-        self.lathe.connect()
-      })
-      const answer = new Promise<string>((resolve) =>
-        port.addEventListener('message', ({ data }) => resolve(String(data)), { once: true }),
-      )
-      port.start()
-      port.postMessage(JSON.stringify({ i: '1', p: { u: path, b: { json: input } } }))
-      return answer
-    },
-    [route, json] as const,
-  )
+/**
+ * Asks the workbench through a port, as the page does, and answers what it said. A window has one port at a time: where
+ * the page connects again meanwhile, this one closes, and the same request is sent through the next.
+ */
+export async function ask(
+  page: Page,
+  route: string,
+  json: { requestId: string; [field: string]: unknown },
+): Promise<string> {
+  for (;;) {
+    const said = await page.evaluate(
+      async ([path, input]) => {
+        const port = await new Promise<MessagePort>((resolve) => {
+          addEventListener('message', ({ data, ports }) => data === 'lathe:port' && resolve(ports[0]!))
+          self.lathe.connect()
+        })
+        const answer = new Promise<string | null>((resolve) => {
+          port.addEventListener('close', () => resolve(null))
+          port.addEventListener('message', ({ data }) => {
+            if ((JSON.parse(data) as { i: string }).i === input.requestId) resolve(data as string)
+          })
+        })
+        port.start()
+        port.postMessage(JSON.stringify({ i: input.requestId, p: { u: path, b: { json: input } } }))
+        return answer
+      },
+      [route, json] as const,
+    )
+    if (said !== null) return said
+  }
 }
 
 /** Labels of menu items, those within others too. */

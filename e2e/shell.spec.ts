@@ -271,7 +271,7 @@ test('S-116 a file dragged in is attached; a dragged folder is opened by its rea
   const folder = join(lab.folder, 'dropped')
   await lab.git('worktree', 'add', '--quiet', folder)
   await app.act('window.drop', { id, paths: [folder] })
-  await window.page.getByRole('button', { name: 'Open', exact: true }).click()
+  await window.page.getByRole('button', { name: 'Open as a workspace' }).click()
   await expect(window.page.getByText('dropped').first()).toBeVisible()
   expect(await window.page.evaluate(() => self.lathe.pathForFile(new File(['x'], 'numbers.csv')))).toBeNull()
 })

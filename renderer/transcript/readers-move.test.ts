@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { movedUp } from './readers-move.ts'
+import { movedUp, readersMove } from './readers-move.ts'
 
 test('S-67 the view follows the end until the reader moves up, also where rows come out smaller on the way', () => {
   expect(movedUp({ top: 900, height: 1_500 }, { top: 400, height: 1_500 })).toBe(true)
@@ -17,4 +17,13 @@ test('S-67 the view follows the end until the reader moves up, also where rows c
       expect(movedUp(before, { ...shrunk, top: shrunk.top - up })).toBe(up > 1)
     }),
   )
+})
+
+test('S-71 what the reader moved is told from what was put right for rows that came out larger or smaller', () => {
+  const before = { top: 900, height: 1_500 }
+  expect(readersMove(before, { top: 780, height: 1_500 })).toBe(-120)
+  expect(readersMove(before, { top: 1_020, height: 1_900 })).toBe(120)
+  expect(readersMove(before, { top: 900, height: 1_900 })).toBe(0)
+  // The browser takes the view up where there is no more below it.
+  expect(readersMove(before, { top: 700, height: 1_300 })).toBe(0)
 })

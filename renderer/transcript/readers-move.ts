@@ -8,3 +8,11 @@ export type Place = { top: number; height: number }
 export function movedUp(before: Place, now: Place): boolean {
   return before.top - now.top > Math.max(0, before.height - now.height) + 1
 }
+
+/**
+ * By how much the reader moved the view since it stood at `before`, below zero for up: all that is not ours, where every
+ * place we put it at is kept as `before`.
+ */
+export function readersMove(before: Place, now: Place): number {
+  return now.top > before.top + 1 || movedUp(before, now) ? now.top - before.top : 0
+}

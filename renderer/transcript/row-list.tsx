@@ -2,11 +2,10 @@
  * The entries of a session as rows. Only what is near the viewport is drawn, only what is near the reader is held. The
  * view follows the end while it is there; anywhere else nothing moves under the reader (S-67, S-71).
  */
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { elementScroll, useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useStore } from 'zustand'
-import type { SessionView } from '../../preload/contract/session.ts'
 import { provideTarget } from '../app/command-targets.ts'
 import { focusRegion } from '../app/regions.ts'
 import { shownView } from '../state/session-state.ts'
@@ -24,8 +23,9 @@ import { NoEntries } from './no-entries.tsx'
 import { anchorAt, keptPlace } from './place.ts'
 import { definitionOf } from './row-registry.tsx'
 import { RowMenu } from './row-menu.tsx'
-import { movedUp } from './readers-move.ts'
-import { buildRows, groupPage, rowBuilder, type Row } from './rows.ts'
+import { movedUp, readersMove } from './readers-move.ts'
+import { buildRows, groupPage, type Row } from './rows.ts'
+import { useRows } from './use-rows.ts'
 import { SessionFind } from './session-find.tsx'
 import { type Anchor, setAnchor, setFold, setOpened, transcriptView } from './view-state.ts'
 
@@ -47,18 +47,6 @@ function estimatedHeight(row: Row, width: number): number {
   return height
 }
 
-type Rows = { rows: Row[] } & Pick<SessionView, 'itemsBefore' | 'itemsAfter'> & Pick<SessionView['header'], 'itemCount'>
-
-function useRows(sessionId: string): Rows {
-  const view = useSession(sessionId, shownView)!
-  const unsent = useSession(sessionId, (state) => state.unsent)
-  const opened = useStore(transcriptView(sessionId), (state) => state.opened)
-  const foldOver = useSetting('transcript.foldOver')
-  const [build] = useState(rowBuilder)
-  const rows = useMemo(() => build(view, unsent, opened, foldOver), [build, view, unsent, opened, foldOver])
-  return { rows, itemsBefore: view.itemsBefore, itemsAfter: view.itemsAfter, itemCount: view.header.itemCount }
-}
-
 export function RowList({ sessionId }: { sessionId: string }) {
   const { controller, store } = useSessionHandle(sessionId)
   const { rows, itemsBefore, itemsAfter, itemCount } = useRows(sessionId)
@@ -76,6 +64,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
   const kept = transcriptView(sessionId).getState().anchor
   const anchor = useRef<Anchor | null>(kept)
   const following = useRef(kept === null)
+  /** Where the view stood when the reader's last move was told, and where we put it since. */
   const last = useRef({ top: 0, height: 0 })
   /** Rises with each place that is to be kept from now on, where rows and heights stay as they are. */
   const [placed, setPlaced] = useState(0)
@@ -100,6 +89,12 @@ export function RowList({ sessionId }: { sessionId: string }) {
     paddingEnd: 24,
     anchorTo: 'end',
     scrollEndThreshold: endPx,
+    // The virtualizer knows of the reader's moves by their events alone, and would take back one that is not told yet.
+    scrollToFn: (offset, options, instance) => {
+      heed()
+      elementScroll(offset, options, instance)
+      settle()
+    },
     initialOffset: () => rows.reduce((sum, _, index) => sum + estimate(index), 0),
     rangeExtractor: ({ startIndex, endIndex, count }) => {
       const top = virtualizer.scrollOffset ?? 0
@@ -145,13 +140,30 @@ export function RowList({ sessionId }: { sessionId: string }) {
     setSeen((count) => count ?? drawn.current.itemCount)
   }, [noteAnchor])
 
+  /** The view is where we want it, whatever the reader did before. */
+  const settle = useCallback(() => {
+    const element = scroller.current
+    if (element) last.current = { top: element.scrollTop, height: element.scrollHeight }
+  }, [])
+
+  /** A move of the reader whose event is still to come goes into the place that is kept. */
+  const heed = useCallback(() => {
+    const element = scroller.current
+    if (!element) return
+    const move = readersMove(last.current, { top: element.scrollTop, height: element.scrollHeight })
+    if (move < 0 && following.current) stay()
+    else if (anchor.current) anchor.current = { ...anchor.current, offset: anchor.current.offset - move }
+    settle()
+  }, [stay, settle])
+
   const follow = useCallback(() => {
+    settle()
     following.current = true
     anchor.current = null
     setSeen(null)
     controller.showEnd()
     virtualizer.scrollToEnd()
-  }, [virtualizer, controller])
+  }, [virtualizer, controller, settle])
 
   function onScroll(): void {
     const element = scroller.current!
@@ -170,8 +182,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
   useLayoutEffect(() => {
     const element = scroller.current
     if (!element) return
-    // The reader has moved, and the event that says so is still to come.
-    if (following.current && movedUp(last.current, { top: element.scrollTop, height: element.scrollHeight })) stay()
+    heed()
     if (following.current) {
       if (element.scrollHeight - element.clientHeight - element.scrollTop > 0.5) virtualizer.scrollToEnd()
       if (focusedId === null) controller.trimEnd()
@@ -182,7 +193,7 @@ export function RowList({ sessionId }: { sessionId: string }) {
     if (!place || start === undefined) return
     const top = Math.max(0, start - place.offset)
     if (Math.abs(element.scrollTop - top) > 0.5) virtualizer.scrollToOffset(top)
-  }, [rows, total, placed, virtualizer, controller, focusedId, stay])
+  }, [rows, total, placed, virtualizer, controller, focusedId, heed])
 
   useEffect(() => {
     const keep = () => setAnchor(sessionId, following.current || unscrolled.current ? null : anchor.current)
@@ -226,11 +237,12 @@ export function RowList({ sessionId }: { sessionId: string }) {
       setFocusedId(row.id)
       if (index === rows.length - 1 && itemsAfter === 0) follow()
       else {
+        settle()
         following.current = false
         virtualizer.scrollToIndex(index, { align: 'auto' })
       }
     },
-    [rows, itemsAfter, follow, virtualizer],
+    [rows, itemsAfter, follow, virtualizer, settle],
   )
   /** The end is asked for by key while the reader is apart from it: its last row takes the focus once it is there. */
   const endWanted = useRef(false)
