@@ -391,6 +391,7 @@ export async function createWorkbench(options: WorkbenchOptions): Promise<Workbe
         home: homedir(),
         dataFolder: home,
         gitOnlyReads: async () => false,
+        gitKnowsSecrets: async () => true,
         resolve: (absolute) => paths.resolve({ sessionId: 'person', workspace: folder, extraFolders: [] }, absolute),
       }),
     redact: (text) => redactions.get().text(text),

@@ -116,6 +116,23 @@ export const readOnlyGit: Record<string, Options> = {
   },
 }
 
+const patchOptions =
+  'p u U c L patch unified patch-with-stat binary check word-diff word-diff-regex color-words function-context'.split(
+    ' ',
+  )
+const summaries =
+  's no-patch quiet stat shortstat numstat name-only name-status summary raw compact-summary dirstat cumulative'.split(
+    ' ',
+  )
+
+/** Whether `git NAME` with these options may print what stands in files, also in files nobody named (Z-47). */
+export function gitPrintsContents(subcommand: string, seen: ReadonlySet<string>): boolean {
+  if (subcommand === 'status') return seen.has('v') || seen.has('verbose')
+  if (subcommand !== 'diff' && subcommand !== 'show' && subcommand !== 'log') return false
+  if (patchOptions.some((option) => seen.has(option))) return true
+  return subcommand !== 'log' && !summaries.some((option) => seen.has(option))
+}
+
 /** Programs whose operands are another program and its arguments (Z-60), with the options that stand before it. */
 export const wrappers: Record<string, Options & { operands?: number }> = {
   env: { flags: 'i0v', valued: 'u', long: 'ignore-environment null debug unset' },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runCommand } from '../exec/command.ts'
 import { Paths } from '../files/paths.ts'
-import { gitOnlyReads, readOnlyGitEnvironment } from './git-reading.ts'
+import { gitKnowsSecrets, gitOnlyReads, readOnlyGitEnvironment } from './git-reading.ts'
 import { commandEffects, onlyReads } from './shell-command.ts'
 
 let root: string
@@ -53,6 +53,7 @@ async function allowed(command: string, folder = workspace): Promise<boolean> {
     home,
     dataFolder: join(root, 'data'),
     gitOnlyReads: (at) => gitOnlyReads(at, workspace, { env }),
+    gitKnowsSecrets: (at) => gitKnowsSecrets(at, { env }),
     resolve: (absolute) => paths().resolve({ sessionId: 's', workspace, extraFolders: [] }, absolute),
   })
   return onlyReads(effects)
@@ -406,6 +407,63 @@ describe('Z-65 what git would show that is not of the workspace', () => {
   test('a secret file, by its name', async () => {
     expect(await allowed('git show HEAD:.env')).toBe(false)
     expect(await allowed('git blame .env')).toBe(false)
+  })
+})
+
+describe('Z-47 git that prints files nobody named asks where a secret is tracked', () => {
+  const prints = [
+    'git show',
+    'git show HEAD',
+    'git diff',
+    'git diff HEAD~1',
+    'git log -p',
+    'git log -u',
+    'git log -S x -p',
+  ]
+  const quiet = [
+    'git status',
+    'git log --oneline',
+    'git log -S x',
+    'git diff --stat',
+    'git show -s',
+    'git show HEAD:a.txt',
+  ]
+
+  async function commitSecret(): Promise<void> {
+    await writeFile(join(workspace, '.env'), 'KEY=1\n')
+    await git('add', '-f', '.env')
+    await git('commit', '-qm', 'secret')
+  }
+
+  /** Commands judged otherwise than they should be. */
+  async function misjudged(): Promise<string[]> {
+    const wrong: string[] = []
+    for (const command of [...prints, 'git status -v', 'git show :/secret', 'git log --cc', 'git log --stat -p'])
+      if (await allowed(command)) wrong.push(command)
+    for (const command of quiet) if (!(await allowed(command))) wrong.push(command)
+    return wrong
+  }
+
+  test('in its files', async () => {
+    await commitSecret()
+    expect(await misjudged()).toEqual([])
+  })
+
+  test('in its history alone, also where only the reflog holds it', async () => {
+    await commitSecret()
+    await git('rm', '-q', '.env')
+    await git('commit', '-qm', 'gone')
+    expect(await misjudged()).toEqual([])
+    await git('reset', '-q', '--hard', 'HEAD~2')
+    expect(await misjudged()).toEqual([])
+  })
+
+  test('a template of one, and one that is not tracked, keep its ease', async () => {
+    await writeFile(join(workspace, '.env'), 'KEY=1\n')
+    await writeFile(join(workspace, '.env.example'), 'KEY=\n')
+    await git('add', '.env.example')
+    await git('commit', '-qm', 'template')
+    for (const command of [...prints, ...quiet]) expect([command, await allowed(command)]).toEqual([command, true])
   })
 })
 

@@ -4,8 +4,9 @@
  * only reading where nothing of that is there. What the person set for themselves, globally, is theirs.
  */
 import { readdir, readFile, realpath } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { runCommand } from '../exec/command.ts'
+import { isSecretName } from '../files/sensitive-paths.ts'
 
 export type GitReadingPorts = {
   /** The whole environment git runs with. */
@@ -69,6 +70,29 @@ export async function gitOnlyReads(folder: string, workspace: string, ports: Git
     return keysAreHarmless(keys) && (await isHere(place.trimEnd().split('\n'), workspace))
   } catch {
     return false
+  }
+}
+
+/**
+ * Whether a file with the name of a secret is or ever was tracked there, so that git may print it unnamed (Z-47). True
+ * where that is not sure, also where the history is too long to be looked through in time.
+ */
+export async function gitKnowsSecrets(folder: string, ports: GitReadingPorts): Promise<boolean> {
+  try {
+    const names = await Promise.all([
+      answer(folder, ['ls-files', '-z', '--full-name', ':/'], ports),
+      // Every change of every commit, merges and what only the reflog still holds counted; a rename by both its names.
+      answer(
+        folder,
+        'log --all --reflog --format= --name-only -z --root --diff-merges=separate --no-renames --no-relative'.split(
+          ' ',
+        ),
+        ports,
+      ),
+    ])
+    return names.some((list) => list === null || list.split(/[\0\n]/).some((name) => isSecretName(basename(name))))
+  } catch {
+    return true
   }
 }
 

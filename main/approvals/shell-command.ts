@@ -8,6 +8,7 @@ import { LatheError } from '../../preload/contract/errors.ts'
 import type { FilePath } from '../files/paths.ts'
 import type { Effect } from '../tools/tool.ts'
 import {
+  gitPrintsContents,
   harmlessVariable,
   interpreters,
   looseWrappers,
@@ -43,6 +44,8 @@ export type CommandSetting = {
   dataFolder: string
   /** Whether git run in that folder starts no program of a repository's (Z-65). */
   gitOnlyReads(folder: string): Promise<boolean>
+  /** Whether the repository of that folder knows a file with the name of a secret, now or in its history (Z-47). */
+  gitKnowsSecrets(folder: string): Promise<boolean>
   /** Where an absolute path leads; throws `path.protected`, `path.unresolvable`, `path.invalid`. */
   resolve(absolute: string): Promise<ResolvedPath>
 }
@@ -412,7 +415,13 @@ class Judge {
     if (subcommand === 'branch' && operands.length > 0 && !seen.has('list')) return false
     if (subcommand === 'remote' && operands.length > 0) return false
     const answers = await Promise.all((this.#folders ?? []).map((folder) => this.#setting.gitOnlyReads(folder)))
-    return answers.length > 0 && !answers.includes(false)
+    if (answers.length === 0 || answers.includes(false)) return false
+    if (!gitPrintsContents(subcommand ?? '', seen)) return true
+    // `git show HEAD:path` prints just what it names, which is judged by its name.
+    if (subcommand === 'show' && operands.length > 0 && operands.every(({ literal }) => oneFile.test(literal ?? '')))
+      return true
+    const secrets = await Promise.all((this.#folders ?? []).map((folder) => this.#setting.gitKnowsSecrets(folder)))
+    return !secrets.includes(true)
   }
 
   /** Later relative paths may lead on from the folder changed to, or from the old one if that failed. */
@@ -435,6 +444,9 @@ class Judge {
     }
   }
 }
+
+/** `HEAD:path` and `:0:path`, but no commit by its message. */
+const oneFile = /^[\w./~^-]*:[\w.]/
 
 /** `HEAD:path`, `:0:path`, `HEAD^{/a:b}:path`, `-L1,2:path`: whatever stands behind a colon may be what git shows. */
 function behindColons(word: Word): Word[] {

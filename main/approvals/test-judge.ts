@@ -28,6 +28,7 @@ const setting: CommandSetting = {
   home,
   dataFolder,
   gitOnlyReads: async () => true,
+  gitKnowsSecrets: async () => false,
   resolve: (absolute) => paths.resolve({ sessionId: 's', workspace, extraFolders: [] }, absolute),
 }
 

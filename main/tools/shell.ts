@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { z } from 'zod'
 import { LatheError, type ErrorCode } from '../../preload/contract/errors.ts'
-import { gitOnlyReads, readOnlyGitEnvironment } from '../approvals/git-reading.ts'
+import { gitKnowsSecrets, gitOnlyReads, readOnlyGitEnvironment } from '../approvals/git-reading.ts'
 import { commandAddresses, commandEffects, onlyReads } from '../approvals/shell-command.ts'
 import type { CapturedOutput } from '../exec/capture.ts'
 import type { Environment } from '../exec/environment.ts'
@@ -129,6 +129,7 @@ export function createShellTool(deps: ShellToolDeps): ShellTool {
       home,
       dataFolder: deps.dataFolder,
       gitOnlyReads: async (at) => (await deps.isTrusted(workspace)) && gitOnlyReads(at, workspace, { env }),
+      gitKnowsSecrets: (at) => gitKnowsSecrets(at, { env }),
       resolve: (absolute) => deps.paths.resolve(placeOf(context), absolute),
     })
     return folder.inside ? effects : [readEffect(folder), ...effects]
