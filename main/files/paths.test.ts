@@ -72,6 +72,22 @@ describe('the boundary', () => {
     ).toMatchObject({ inside: true, writable: false })
   })
 
+  test('F-104 of folders within each other the deepest says whether it may be written', async () => {
+    await workspace.put('vendor/x', '')
+    await workspace.put('../more/own/x', '')
+    const more = join(dirname(workspace.folder), 'more')
+    const extraFolders = [
+      { path: join(workspace.folder, 'vendor'), writable: false },
+      { path: more, writable: false },
+      { path: join(more, 'own'), writable: true },
+    ]
+    const writable = async (path: string) => (await resolve(path, { ...workspace.place, extraFolders })).writable
+    expect(await writable('y')).toBe(true)
+    expect(await writable('vendor/x')).toBe(false)
+    expect(await writable(join(more, 'x'))).toBe(false)
+    expect(await writable(join(more, 'own/x'))).toBe(true)
+  })
+
   test('F-110 Z-46 the data folder is out of reach, but for the scratch folder of the session', async () => {
     await workspace.put('../data/tmp/s1/x', '')
     await workspace.put('../data/tmp/s2/x', '')

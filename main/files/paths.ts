@@ -32,7 +32,7 @@ export type FilePath = {
   /** Relative to the workspace with `/`, absolute outside (F-112). */
   shown: string
   inside: boolean
-  /** Inside a root that may be written. */
+  /** The deepest root around it may be written. */
   writable: boolean
   secret: boolean
   protected: boolean
@@ -76,7 +76,13 @@ export class Paths {
     const [workspace, ...others] = await this.roots(place)
     const absolute = resolve(workspace!.real, this.#expandHome(given))
     const real = isEntry ? join(await realPathOf(dirname(absolute)), basename(absolute)) : await realPathOf(absolute)
-    const root = [workspace!, ...others].find((root) => contains(root, real))
+    // A folder that may only be read stays so within one that may be written, and the other way round.
+    const root = [workspace!, ...others]
+      .filter((root) => contains(root, real))
+      .reduce<Root | undefined>(
+        (deepest, root) => (deepest && deepest.real.length >= root.real.length ? deepest : root),
+        undefined,
+      )
     await this.#checkData(real, root)
 
     const stats = await statsOf(real)
