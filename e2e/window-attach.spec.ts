@@ -120,6 +120,7 @@ test('F-1203 F-1204 FA-38 F-1202 each file that cannot go says why, the others s
   await expect(adding.getByText('No folders in here.')).toBeVisible()
   await adding.getByRole('button', { name: 'Add this folder' }).click()
   await expect(adding).toBeHidden()
+  await expect(window.button(/^Workspace: .*, and 1 more$/)).toBeVisible()
   lab.script([
     { emit: [{ call: { name: 'read_file', args: { path: join(docs, 'guide.md') } } }] },
     { emit: [{ text: 'Left it is.' }] },
