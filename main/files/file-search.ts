@@ -54,21 +54,14 @@ export async function findFiles(
   const keep = (below: string, folder: boolean): void => {
     if (fits(below, folder)) found.push(folder ? `${below}/` : below)
   }
-  const end = await program.run({
+  const end = await program.names({
     root,
-    args: [
-      '--files',
-      '--null',
-      ...(sort === 'path' ? ['--sort', 'path'] : []),
-      ...(query.type === undefined ? [] : ['--type', query.type]),
-    ],
+    args: [...(sort === 'path' ? ['--sort', 'path'] : []), ...(query.type === undefined ? [] : ['--type', query.type])],
     noIgnore: query.noIgnore,
     deadline,
-    separator: '\0',
-    maxLineBytes: 16 * 1024,
     signal,
-    onLine(line) {
-      const below = belowRoot(line)
+    onName(name) {
+      const below = belowRoot(name)
       for (const folder of folders?.enter(below) ?? []) keep(folder, true)
       keep(below, false)
       return ++listed < listedMax && (sort === 'modified' || found.length <= offset + limit)
@@ -94,15 +87,13 @@ export async function listFiles(
   signal: AbortSignal,
 ): Promise<{ paths: string[]; truncated: boolean }> {
   const paths: string[] = []
-  const end = await program.run({
+  const end = await program.names({
     root,
-    args: ['--files', '--null', '--sort', 'path'],
+    args: ['--sort', 'path'],
     noIgnore: false,
     deadline: performance.now() + 3 * searchTimeMs,
-    separator: '\0',
-    maxLineBytes: 16 * 1024,
     signal,
-    onLine: (line) => paths.push(belowRoot(line)) < limit,
+    onName: (name) => paths.push(belowRoot(name)) < limit,
   })
   return { paths, truncated: end.cut !== 'no' }
 }

@@ -34,6 +34,8 @@ export type ProgramEnd = {
   unreadable: number
 }
 
+/** Longer than any path of a system. */
+const nameBytesMax = 16 * 1024
 /** Paths of a quarter of a million files. */
 const listBytesMax = 64 * 1024 * 1024
 
@@ -79,6 +81,20 @@ export class SearchProgram {
       if (error instanceof LatheError && error.code === 'exec.timed_out') return { cut: 'time', unreadable: 0 }
       throw error
     }
+  }
+
+  /** The names of files, `args` saying which, one after another to `onName` as the program prints them. Throws as `run` does. */
+  names(
+    listing: Omit<ProgramRun, 'separator' | 'maxLineBytes' | 'onLine'> & { onName: ProgramRun['onLine'] },
+  ): Promise<ProgramEnd> {
+    const { onName, args, ...run } = listing
+    return this.run({
+      ...run,
+      args: ['--files', '--null', ...args],
+      separator: '\0',
+      maxLineBytes: nameBytesMax,
+      onLine: onName,
+    })
   }
 
   /**

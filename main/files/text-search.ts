@@ -302,16 +302,8 @@ async function countListed(
   signal: AbortSignal,
 ): Promise<number | null> {
   let count = 0
-  const end = await program.run({
-    root,
-    args: ['--files', '--null', ...args],
-    noIgnore,
-    deadline,
-    separator: '\0',
-    maxLineBytes: 16 * 1024,
-    signal,
-    onLine: (line) => void (counts(belowRoot(line)) && count++),
-  })
+  const onName = (name: string) => void (counts(belowRoot(name)) && count++)
+  const end = await program.names({ root, args, noIgnore, deadline, signal, onName })
   return end.cut === 'no' ? count : null
 }
 

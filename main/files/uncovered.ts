@@ -18,16 +18,7 @@ export async function countUncovered(
 ): Promise<Uncovered | null> {
   const count = async (noIgnore: boolean, most: number, args: string[] = []): Promise<number | null> => {
     let files = 0
-    const { cut } = await program.run({
-      root,
-      args: ['--files', '--null', ...args],
-      noIgnore,
-      deadline,
-      separator: '\0',
-      maxLineBytes: 16 * 1024,
-      signal,
-      onLine: () => ++files <= most,
-    })
+    const { cut } = await program.names({ root, args, noIgnore, deadline, signal, onName: () => ++files <= most })
     return cut === 'time' ? null : files
   }
   const less = (all: number | null, part: number | null): number | null =>
