@@ -1,7 +1,7 @@
 /** Choosing a folder where the host has no dialog of the system's: by walking its folders, or by writing a path. */
 import { ArrowUp, ChevronRight, Folder, FolderGit2 } from 'lucide-react'
 import { type FormEvent, useState } from 'react'
-import { addFolder, openWorkspace, relocate } from '../sessions/session-actions.ts'
+import { takeFolder } from '../sessions/session-actions.ts'
 import { client, failure } from '../state/link.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { type FolderPurpose, showDialog } from '../state/window-store.ts'
@@ -51,9 +51,7 @@ export function FolderDialog({ purpose }: { purpose: FolderPurpose }) {
     setBusy(true)
     setRefusal(undefined)
     try {
-      if (purpose.do === 'locate') await relocate(purpose.missing, chosen)
-      else if (purpose.do === 'add') await addFolder(purpose.sessionId, chosen)
-      else await openWorkspace(chosen)
+      await takeFolder(purpose, chosen)
     } catch (thrown) {
       const { message, hint } = failure(thrown)
       setRefusal([message, hint].filter(Boolean).join(' '))

@@ -7,7 +7,7 @@ import { composerOf } from '../composer/composer-store.ts'
 import { act, client } from '../state/link.ts'
 import { prefer } from '../state/preferences.ts'
 import { openSession } from '../state/session-store.ts'
-import { ask, showDialog, showSession, useWindow } from '../state/window-store.ts'
+import { ask, type FolderPurpose, showDialog, showSession, useWindow } from '../state/window-store.ts'
 import { useWorkbench } from '../state/workbench-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 import { toast } from '../ui/toast.tsx'
@@ -60,14 +60,31 @@ function addText(sessionId: string | null, text: string): void {
   place(store.getState().text + text)
 }
 
-/** Opens a folder as a workspace, chosen in the system's own dialog where the host has one, and starts a session in it. */
-export async function openFolder(): Promise<void> {
+/** Opens a folder as a workspace, and starts a session in it. */
+export function openFolder(): Promise<void> {
+  return chooseFolder({ do: 'open' }, 'Could not open the folder')
+}
+
+/** A folder chosen by the person, in the system's own dialog where the host has one; `refusal` heads why it was not taken. */
+async function chooseFolder(purpose: FolderPurpose, refusal: string): Promise<void> {
   const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
-  if (!native) return showDialog({ kind: 'folder', purpose: { do: 'open' } })
-  await attempt('Could not open the folder', async () => {
+  if (!native) return showDialog({ kind: 'folder', purpose })
+  await attempt(refusal, async () => {
     const { path } = await client().host.chooseFolder()
-    if (path !== null) await openWorkspace(path)
+    if (path !== null) await takeFolder(purpose, path)
   })
+}
+
+/** Does with a chosen folder what it was chosen for. */
+export function takeFolder(purpose: FolderPurpose, path: string): Promise<void> {
+  switch (purpose.do) {
+    case 'open':
+      return openWorkspace(path)
+    case 'locate':
+      return relocate(purpose.missing, path)
+    case 'add':
+      return addFolder(purpose.sessionId, path)
+  }
 }
 
 /** `trust`: the person named it on a command line. Any other folder is asked about before its first session (Z-4). */
@@ -117,16 +134,11 @@ export async function openDemo(): Promise<void> {
 }
 
 /** A folder that is gone: another one takes its place for all of its sessions at once (S-54). */
-export async function locateFolder(missing: string): Promise<void> {
-  const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
-  if (!native) return showDialog({ kind: 'folder', purpose: { do: 'locate', missing } })
-  await attempt('Could not relocate the folder', async () => {
-    const { path } = await client().host.chooseFolder()
-    if (path !== null) await relocate(missing, path)
-  })
+export function locateFolder(missing: string): Promise<void> {
+  return chooseFolder({ do: 'locate', missing }, 'Could not relocate the folder')
 }
 
-export async function relocate(missing: string, to: string): Promise<void> {
+async function relocate(missing: string, to: string): Promise<void> {
   const workspace = await client().workspaces.locate({ ...act(), path: missing, to })
   showDialog(null)
   if (!workspace.trusted) await askForTrust(workspace.path)
@@ -134,13 +146,8 @@ export async function relocate(missing: string, to: string): Promise<void> {
 }
 
 /** A folder outside the workspace that the agent may read in this session, chosen by the person (F-104). */
-export async function chooseFolderToAdd(sessionId: string): Promise<void> {
-  const native = useWorkbench.getState().info?.capabilities.includes('open_folder_dialog')
-  if (!native) return showDialog({ kind: 'folder', purpose: { do: 'add', sessionId } })
-  await attempt('Could not add the folder', async () => {
-    const { path } = await client().host.chooseFolder()
-    if (path !== null) await addFolder(sessionId, path)
-  })
+export function chooseFolderToAdd(sessionId: string): Promise<void> {
+  return chooseFolder({ do: 'add', sessionId }, 'Could not add the folder')
 }
 
 /** It is only read, until the person allows more. */
