@@ -38,7 +38,7 @@ export function useAgents(folder: string): readonly AgentEntry[] {
     void loadAgents(folder)
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- what happens to the files and to trust asks again
   }, [folder, changed, trusted])
-  return useStore(({ byFolder }) => byFolder.get(folder) ?? none)
+  return useKnownAgents(folder)
 }
 
 /** The same, for what is shown beside something that reads them. */
