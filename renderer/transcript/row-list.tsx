@@ -21,7 +21,7 @@ import { MoreEntries } from './more-entries.tsx'
 import { mountedRows, type Span } from './mounted-rows.ts'
 import { NoEntries } from './no-entries.tsx'
 import { anchorAt, keptPlace } from './place.ts'
-import { definitionOf } from './row-registry.tsx'
+import { definitionOf, estimatedHeight } from './row-registry.tsx'
 import { RowMenu } from './row-menu.tsx'
 import { movedUp, readersMove } from './readers-move.ts'
 import { buildRows, groupPage, type Row } from './rows.ts'
@@ -35,17 +35,6 @@ const endPx = 24
 const nearEdge = 8
 const anchorEveryMs = 200
 const columnPx = 736
-
-const estimates = new WeakMap<Row, { width: number; height: number }>()
-
-/** A row's first guess, made once for each width: every change of rows asks for those of all that were never drawn. */
-function estimatedHeight(row: Row, width: number): number {
-  const known = estimates.get(row)
-  if (known?.width === width) return known.height
-  const height = definitionOf(row).estimate(row, width)
-  estimates.set(row, { width, height })
-  return height
-}
 
 export function RowList({ sessionId }: { sessionId: string }) {
   const { controller, store } = useSessionHandle(sessionId)

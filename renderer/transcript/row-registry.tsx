@@ -174,3 +174,14 @@ export const rowRegistry: { [K in RowKind]: RowDefinition<K> } = {
 export function definitionOf(row: Row): RowDefinition<RowKind> {
   return rowRegistry[row.kind] as unknown as RowDefinition<RowKind>
 }
+
+const estimates = new WeakMap<Row, { width: number; height: number }>()
+
+/** A row's first guess, made once for each width: every change of rows asks for those of all that were never drawn. */
+export function estimatedHeight(row: Row, width: number): number {
+  const known = estimates.get(row)
+  if (known?.width === width) return known.height
+  const height = definitionOf(row).estimate(row, width)
+  estimates.set(row, { width, height })
+  return height
+}
