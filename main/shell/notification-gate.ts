@@ -1,18 +1,11 @@
 /** When a notification is due and what it says: pure (S-119). */
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
+import { notificationWords } from '../../preload/contract/notifications.ts'
 import { shownText } from './shown-text.ts'
 
 const againMs = 5_000
 
 type Put = Extract<WorkbenchEvent, { type: 'notification.put' }>
-
-const words: Record<Put['kind'], string> = {
-  settled: 'Finished',
-  failed: 'Failed',
-  approval: 'Needs your approval',
-  question: 'Has a question',
-  interrupted: 'Was interrupted',
-}
 
 /** Whether a notification is due: not for what is in focus, nor twice within 5 s for one session and kind. */
 export function createNotificationGate(now: () => number): {
@@ -33,5 +26,5 @@ export function createNotificationGate(now: () => number): {
 
 /** Title and kind only: what the agent or the person wrote stays in the window (`notifications.preview`). */
 export function notificationText({ title, kind }: Pick<Put, 'title' | 'kind'>): { title: string; body: string } {
-  return { title: shownText(title) || 'Lathe', body: words[kind] }
+  return { title: shownText(title) || 'Lathe', body: notificationWords[kind] }
 }

@@ -4,6 +4,7 @@
  */
 import type { ErrorBody, ErrorCode } from '../../preload/contract/errors.ts'
 import type { Rule } from '../../preload/contract/items.ts'
+import type { NotificationKind } from '../../preload/contract/notifications.ts'
 import { blankHeader, noUsage } from '../../preload/contract/fold.ts'
 import {
   narrowerMode,
@@ -167,7 +168,7 @@ export type Effect =
   /** The summary that is being written is wanted no more. */
   | { do: 'abortCompaction'; jobId: string }
   | { do: 'rules' }
-  | { do: 'notify'; kind: 'settled' | 'failed' | 'approval' | 'question' | 'interrupted'; itemId?: string }
+  | { do: 'notify'; kind: NotificationKind; itemId?: string }
   | { do: 'withdrawNotification'; itemId: string }
 
 /** The session's mode, or what the agent of its turn narrows it to. */

@@ -7,6 +7,7 @@ import { Browser } from './browsers.ts'
 import { ErrorBody } from './errors.ts'
 import { Id } from './ids.ts'
 import { ApprovalItem, Automation, Item, ItemPatch, Plan, QuestionItem, Rule, Time } from './items.ts'
+import { NotificationKind } from './notifications.ts'
 import {
   AgentName,
   ChangedFile,
@@ -266,7 +267,7 @@ export const WorkbenchEvent = z.discriminatedUnion('type', [
     type: z.literal('notification.put'),
     key: z.string(),
     sessionId: Id,
-    kind: z.enum(['settled', 'failed', 'approval', 'question', 'interrupted']),
+    kind: NotificationKind,
     title: z.string(),
     itemId: Id.optional(),
   }),

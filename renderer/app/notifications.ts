@@ -1,18 +1,12 @@
 /** The system's notifications and the count in the title: called when needed, and only then (S-119, S-120). */
 import type { WorkbenchEvent } from '../../preload/contract/events.ts'
+import { notificationWords } from '../../preload/contract/notifications.ts'
 import { showSession, useWindow } from '../state/window-store.ts'
 import { callingCount, useWorkbench } from '../state/workbench-store.ts'
 import { shownText } from '../transcript/shown-text.ts'
 
 type Put = Extract<WorkbenchEvent, { type: 'notification.put' }>
 
-const words: Record<Put['kind'], string> = {
-  settled: 'Finished',
-  failed: 'Failed',
-  approval: 'Needs your approval',
-  question: 'Has a question',
-  interrupted: 'Was interrupted',
-}
 const shown = new Map<string, Notification>()
 const shownMax = 50
 
@@ -23,7 +17,10 @@ function put({ key, sessionId, kind, title, itemId }: Put): void {
   if (window.lathe) return
   // A focused window shows it by itself: in the list, or in the session on screen.
   if (document.hasFocus()) return
-  const notification = new Notification(shownText(title).slice(0, 200) || 'Lathe', { body: words[kind], tag: key })
+  const notification = new Notification(shownText(title).slice(0, 200) || 'Lathe', {
+    body: notificationWords[kind],
+    tag: key,
+  })
   notification.addEventListener('click', () => {
     window.focus()
     // It only shows: what waits is answered in the window, never by a click here.
