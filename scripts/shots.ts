@@ -11,18 +11,16 @@ import { chromium, type Browser } from 'playwright'
 import sharp from 'sharp'
 import { openWeb } from '../e2e/host-under-test.ts'
 import type { Lab } from '../e2e/lab.ts'
-import type { Action, Step } from '../e2e/model-server/script.ts'
+import type { Step } from '../e2e/model-server/script.ts'
 import { Desk, type DeskOptions } from '../e2e/window.ts'
 import { requireBrowser, sandboxArguments } from './browser.ts'
 import { buildParts, isStale } from './build.ts'
 import { root } from './steps.ts'
-import { type Scene, settleMs, Tour } from './tour.ts'
-import { agents, longAnswer, menus, paused, sizes, subagents, trust } from './tour-scenes.ts'
+import { call, type Scene, settleMs, Tour, wide } from './tour.ts'
+import { agents, longAnswer, menus, narrow, paused, sizes, subagents, trust } from './tour-scenes.ts'
 
 const run = promisify(execFile)
-const wide = { width: 1440, height: 900 }
 
-const call = (name: string, args: Record<string, unknown>): Action => ({ call: { name, args } })
 const planned = ['Run the tests and read what fails', 'Give the odd cents away', 'Prove it with the tests']
 const plan = (done: number) =>
   call('update_plan', {
@@ -254,23 +252,6 @@ async function others(tour: Tour): Promise<void> {
   await window.page.waitForTimeout(4 * settleMs)
   await tour.shot('terminal')
   await tour.key('Control+`')
-}
-
-async function narrow(tour: Tour): Promise<void> {
-  const { page } = tour.window
-  await page.setViewportSize({ width: 560, height: 860 })
-  await tour.shot('narrow')
-  await tour.window.button('Show sessions').click()
-  await tour.shown(tour.window.sessions)
-  await tour.shot('narrow-sessions')
-  await tour.key('Escape')
-  await tour.window.button('Show inspector').click()
-  await tour.shown(tour.window.inspector)
-  await tour.shot('narrow-inspector')
-  await tour.key('Escape')
-  await page.setViewportSize({ width: 820, height: 860 })
-  await tour.shot('medium')
-  await page.setViewportSize(wide)
 }
 
 const picture = (file: string, colour: string) =>

@@ -1,10 +1,9 @@
 /** Scenes of `npm run shots` beside the main flow: reading, agents, trust, menus, and the window in other sizes and colours. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Action, Step } from '../e2e/model-server/script.ts'
-import { settleMs, type Tour } from './tour.ts'
+import type { Step } from '../e2e/model-server/script.ts'
+import { call, settleMs, type Tour, wide } from './tour.ts'
 
-const call = (name: string, args: Record<string, unknown>): Action => ({ call: { name, args } })
 const says = (text: string): Step => ({ emit: [{ text }] })
 
 const reading = `## How the shares are computed
@@ -237,6 +236,23 @@ export async function menus(tour: Tour): Promise<void> {
   await tour.plainShot('tooltip')
 }
 
+export async function narrow(tour: Tour): Promise<void> {
+  const { page } = tour.window
+  await page.setViewportSize({ width: 560, height: 860 })
+  await tour.shot('narrow')
+  await tour.window.button('Show sessions').click()
+  await tour.shown(tour.window.sessions)
+  await tour.shot('narrow-sessions')
+  await tour.key('Escape')
+  await tour.window.button('Show inspector').click()
+  await tour.shown(tour.window.inspector)
+  await tour.shot('narrow-inspector')
+  await tour.key('Escape')
+  await page.setViewportSize({ width: 820, height: 860 })
+  await tour.shot('medium')
+  await page.setViewportSize(wide)
+}
+
 /** The same window small, large, zoomed, in high contrast and in the system's forced colours. */
 export async function sizes(tour: Tour): Promise<void> {
   const { window } = tour
@@ -247,7 +263,7 @@ export async function sizes(tour: Tour): Promise<void> {
   await page.setViewportSize({ width: 1920, height: 1080 })
   await window.tab('Changes')
   await tour.shot('size-1920')
-  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.setViewportSize(wide)
   for (let time = 0; time < 5; time += 1) await window.command('Zoom in')
   await tour.shot('zoom')
   await window.command('Reset zoom')

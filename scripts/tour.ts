@@ -1,7 +1,7 @@
 /** What `npm run shots` walks through the window with: a desk, its scripted model, and pictures of what is there. */
 import { join } from 'node:path'
 import type { Locator } from 'playwright'
-import type { Step } from '../e2e/model-server/script.ts'
+import type { Action, Step } from '../e2e/model-server/script.ts'
 import type { Desk, LatheWindow } from '../e2e/window.ts'
 import { root } from './steps.ts'
 
@@ -30,6 +30,13 @@ const named = titles.map(([contains, text]): Step => ({
   when: { contains: 'Write a title', lastUserContains: contains },
   emit: [{ text }],
 }))
+
+/** The window as most pictures show it. */
+export const wide = { width: 1440, height: 900 }
+
+export function call(name: string, args: Record<string, unknown>): Action {
+  return { call: { name, args } }
+}
 
 export type Scene = (tour: Tour) => Promise<void>
 
