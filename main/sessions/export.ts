@@ -6,6 +6,7 @@
 import { homedir } from 'node:os'
 import { z } from 'zod'
 import { type Attachment, type Item, type ItemOf, PlanEntry } from '../../preload/contract/items.ts'
+import { sessionFileVersion } from '../../preload/contract/limits.ts'
 import type { SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { createRedaction } from '../platform/redaction.ts'
 import type { Snapshot } from '../storage/storage.ts'
@@ -73,7 +74,7 @@ function withoutSecrets(home: string): Clean {
 async function* json(header: SessionHeader, source: Source, clean: Clean): AsyncGenerator<string> {
   const { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf } = header
   const session = { id, createdAt, updatedAt, workspace, title, titleSource, model, effort, usage, plan, forkOf }
-  yield `{\n  "format": "lathe.session",\n  "version": 1,\n  "session": ${indented(session, '  ')},\n  "turns": `
+  yield `{\n  "format": "lathe.session",\n  "version": ${sessionFileVersion},\n  "session": ${indented(session, '  ')},\n  "turns": `
   yield* list(source.turns(), clean)
   yield ',\n  "items": '
   yield* list(visible(), (item) => {

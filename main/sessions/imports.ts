@@ -12,7 +12,12 @@ import { z } from 'zod'
 import { LatheError } from '../../preload/contract/errors.ts'
 import { newId } from '../../preload/contract/ids.ts'
 import { Item } from '../../preload/contract/items.ts'
-import { importBytesMax, importValueCharsMax, titleCharsMax } from '../../preload/contract/limits.ts'
+import {
+  importBytesMax,
+  importValueCharsMax,
+  sessionFileVersion,
+  titleCharsMax,
+} from '../../preload/contract/limits.ts'
 import { type Entry, SessionHeader, Turn } from '../../preload/contract/session.ts'
 import { type JsonPart, JsonParts } from '../storage/json-parts.ts'
 import { withoutHidden } from '../storage/hidden-text.ts'
@@ -35,7 +40,6 @@ type Upload = { path: string; file: FileHandle; parts: number; bytes: number; at
 
 const uploadsMax = 4
 const staleMs = 5 * 60_000
-const version = 1
 const shortMax = 300
 /** A turn holds no text but why it ended. */
 const turnCharsMax = 256 * 1024
@@ -260,8 +264,8 @@ class Look {
     else if (key === 'turns' && index !== null) this.takeTurn(checked(Turn, value, path), path)
     else if (key === 'items' && index !== null) this.takeItem(checked(Item, value, path), path)
     else if (key === 'format' && value !== 'lathe.session') throw invalid(path, 'this is no session of Lathe')
-    else if (key === 'version' && value !== version) {
-      if (typeof value !== 'number' || value < version) throw invalid(path, 'it is no known version')
+    else if (key === 'version' && value !== sessionFileVersion) {
+      if (typeof value !== 'number' || value < sessionFileVersion) throw invalid(path, 'it is no known version')
       throw new LatheError('import.unsupported', `The file was written by a newer Lathe (version ${value}).`, {
         hint: 'Update Lathe.',
       })

@@ -131,6 +131,8 @@ export const agentsMax = 100
 
 /** Characters of an export in one answer (S-91). */
 export const exportPartChars = 512 * 1024
+/** The version of exported files that is written, and the newest that is read. */
+export const sessionFileVersion = 1
 export const importBytesMax = 512 * 1024 * 1024
 /** Characters of one value in an imported file: an item with all its text. */
 export const importValueCharsMax = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 /** Bringing in exported sessions (S-92): chosen from the menu or dropped on the window, with the same question before. */
 import { createElement } from 'react'
-import { importBytesMax } from '../../preload/contract/limits.ts'
+import { importBytesMax, sessionFileVersion } from '../../preload/contract/limits.ts'
 import { uploadParts } from '../composer/attachments.ts'
 import { client, failure } from '../state/link.ts'
 import { choose, showSession } from '../state/window-store.ts'
@@ -9,8 +9,6 @@ import { shownText } from '../transcript/shown-text.ts'
 import { toast } from '../ui/toast.tsx'
 
 const headBytes = 256 * 1024
-/** What the host reads, too. */
-const knownVersion = 1
 
 /** Whether a file that could be anything is an exported session. Nothing but its beginning is read. */
 export async function isSessionFile(file: Blob): Promise<boolean> {
@@ -26,8 +24,8 @@ export function whyNoSession(head: string, bytes: number): string | null {
   if (bytes > importBytesMax) return `The file is larger than ${importBytesMax / 1024 / 1024} MiB.`
   if (!/^\s*\{/.test(head) || !/"format"\s*:\s*"lathe\.session"/.test(head))
     return 'This is no exported session. Export one as JSON.'
-  const version = Number(/"lathe\.session"\s*,\s*"version"\s*:\s*(\d+)/.exec(head)?.[1] ?? knownVersion)
-  if (version > knownVersion) return `The file was written by a newer Lathe (version ${version}). Update Lathe.`
+  const version = Number(/"lathe\.session"\s*,\s*"version"\s*:\s*(\d+)/.exec(head)?.[1] ?? sessionFileVersion)
+  if (version > sessionFileVersion) return `The file was written by a newer Lathe (version ${version}). Update Lathe.`
   if (bytes > headBytes) return null
   try {
     JSON.parse(head)
