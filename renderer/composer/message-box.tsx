@@ -118,12 +118,11 @@ export function MessageBox({ sessionId }: { sessionId: string }) {
     if (entry.complete) void send('refuse')
   }
 
-  /** Once the text that was put in is drawn. */
+  /** In the text that was put in, before the next key goes there. */
   function putCaret(to: number): void {
-    requestAnimationFrame(() => {
-      field.current?.setSelectionRange(to, to)
-      setCaret(to)
-    })
+    flushSync(() => {})
+    field.current?.setSelectionRange(to, to)
+    setCaret(to)
   }
 
   function act(what: Act): void {
