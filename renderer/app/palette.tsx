@@ -1,7 +1,7 @@
 /** Dialog "Command palette": sessions and files, `>` commands, `@` files, `#` sessions, `?` help (S-115). */
 import { Command as List } from 'cmdk'
 import { Clock, File, SquareTerminal } from 'lucide-react'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, useLayoutEffect, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useFoundFiles } from '../composer/use-found-files.ts'
 import { FoundPath } from '../files/found-path.tsx'
@@ -37,12 +37,20 @@ function closeAnd(work: () => unknown): void {
 
 export function Palette({ mode: opened }: { mode: PaletteMode }) {
   const [text, setText] = useState<string>(opened)
+  const [chosen, setChosen] = useState('')
   const first = text[0]
   const mode: PaletteMode = first !== undefined && first in modes ? (first as PaletteMode) : ''
   const query = (mode === '' ? text : text.slice(1)).trim()
   return (
     <Dialog open onOpenChange={() => showDialog(null)} title="Command palette" bare width={620}>
-      <List label="Command palette" shouldFilter={false} loop className="flex min-h-0 grow flex-col">
+      <List
+        label="Command palette"
+        shouldFilter={false}
+        loop
+        value={chosen}
+        onValueChange={setChosen}
+        className="flex min-h-0 grow flex-col"
+      >
         <List.Input
           value={text}
           onValueChange={setText}
@@ -58,7 +66,7 @@ export function Palette({ mode: opened }: { mode: PaletteMode }) {
           ) : mode === '?' ? (
             <Help onChoose={setText} />
           ) : (
-            <Places mode={mode} query={query} />
+            <Places mode={mode} query={query} chosen={chosen} onChosen={setChosen} />
           )}
         </List.List>
       </List>
@@ -155,16 +163,42 @@ function CommandRow({
   )
 }
 
-function Places({ mode, query }: { mode: '' | '@' | '#'; query: string }) {
+function Places({
+  mode,
+  query,
+  chosen,
+  onChosen,
+}: {
+  mode: '' | '@' | '#'
+  query: string
+  chosen: string
+  onChosen: (value: string) => void
+}) {
   const [workspace] = useState(currentWorkspace)
   const asksFiles = mode === '@' || (mode === '' && query !== '')
-  const files = useFoundFiles(workspace ?? '', asksFiles ? query : null).filter(({ kind }) => kind === 'file')
+  const found = useFoundFiles(workspace ?? '', asksFiles ? query : null)
+  const files = useMemo(
+    () => found.filter(({ kind }) => kind === 'file').slice(0, mode === '@' ? shownMax : 20),
+    [found, mode],
+  )
   const entries = useEntries()
   const sessions = useMemo(() => {
     if (mode === '@') return []
     const newest = [...entries].sort((a, b) => b.updatedAt - a.updatedAt)
     return fuzzyRank(newest, query, ({ title }) => title, mode === '#' ? shownMax : query === '' ? 12 : 20)
   }, [entries, mode, query])
+  /** As the list calls them, which it trims. */
+  const values = useMemo(
+    () => [
+      ...sessions.map(({ candidate }) => `session ${candidate.id}`),
+      ...(workspace === null ? [] : files.map(({ path }) => `file ${path}`.trim())),
+    ],
+    [sessions, files, workspace],
+  )
+  // Answers come after what was typed: one that takes the chosen place away leaves the first one chosen.
+  useLayoutEffect(() => {
+    if (values.length > 0 && !values.includes(chosen)) onChosen(values[0]!)
+  }, [values, chosen, onChosen])
   const labels = useMemo(() => folderLabels(sessions.map(({ candidate }) => candidate.workspace)), [sessions])
   return (
     <>
@@ -199,7 +233,7 @@ function Places({ mode, query }: { mode: '' | '@' | '#'; query: string }) {
       )}
       {files.length > 0 && workspace !== null && (
         <Group heading="Files">
-          {files.slice(0, mode === '@' ? shownMax : 20).map(({ path }) => (
+          {files.map(({ path }) => (
             <List.Item
               key={path}
               value={`file ${path}`}
